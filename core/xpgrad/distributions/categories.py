@@ -2,17 +2,7 @@
 
 import math
 
-from xpgrad.array_api import (
-    argmax,
-    astype,
-    broadcast_to,
-    cumulative_sum,
-    expand_dims,
-    log,
-    squeeze,
-    take_along_axis,
-    where,
-)
+from xpgrad.array_api import argmax, astype, broadcast_to, cumulative_sum, log, squeeze, take_along_axis, where
 from xpgrad.array_api import sum as sum_
 from xpgrad.distributions.distribution import Distribution, as_parameters, broadcast_shape
 from xpgrad.distributions.sampling import draws_for, integer_dtype, points
@@ -33,7 +23,7 @@ def _indices(p: Variable, n: int) -> Variable:
     """Return `n` random categories of each distribution along the last axis of `p`, as floating-point numbers."""
     total = cumulative_sum(stop_gradient(p), axis=-1)
     draws = draws_for((n, *p.shape[:-1]), p)
-    thresholds = expand_dims(draws.uniform(), axis=-1) * total[..., -1:]
+    thresholds = draws.uniform()[..., None] * total[..., -1:]
     return sum_(astype(thresholds >= total[..., :-1], draws.dtype), axis=-1)
 
 
@@ -86,7 +76,7 @@ class Categorical(Distribution):
         count = self._given.shape[-1]
         outside = (x < 0) | (x >= count)
         shape = broadcast_shape(x, self._given[..., 0])
-        index = expand_dims(broadcast_to(where(outside, 0, x), shape), axis=-1)
+        index = broadcast_to(where(outside, 0, x), shape)[..., None]
         found = take_along_axis(broadcast_to(self.log_p, (*shape, count)), index, axis=-1)
         return where(outside, -math.inf, squeeze(found, axis=-1))
 
@@ -209,11 +199,11 @@ class Dirichlet(Distribution):
 
     @property
     def mean(self) -> Variable:
-        return self.alpha / expand_dims(self.alpha0, axis=-1)
+        return self.alpha / self.alpha0[..., None]
 
     @property
     def variance(self) -> Variable:
-        total = expand_dims(self.alpha0, axis=-1)
+        total = self.alpha0[..., None]
         return self.alpha * (total - self.alpha) / total**2 / (total + 1)
 
     @property

@@ -67,6 +67,17 @@ def transformed(
     )
 
 
+def symmetric(**formulas: Any) -> Family:
+    """Return a family that is symmetric about 0, whose upper tail and `isf` follow from the lower tail and `ppf`."""
+    cdf, logcdf, ppf = formulas["cdf"], formulas.get("logcdf"), formulas.get("ppf")
+    return Family(
+        sf=lambda z, *shapes: cdf(-z, *shapes),
+        logsf=None if logcdf is None else lambda z, *shapes: logcdf(-z, *shapes),
+        isf=None if ppf is None else lambda q, *shapes: -ppf(q, *shapes),
+        **formulas,
+    )
+
+
 def reflected(name: str, base: Family) -> Family:
     """Return the family of minus a number of the family `base`, whose ends are 0 or infinite."""
     low = base.high if isinstance(base.high, float) else math.inf
@@ -93,13 +104,11 @@ def mirrored(name: str, half: Family) -> Family:
         size = half.isf(2 * where(left, q, 1 - q), *shapes)
         return where(left, -size, size)
 
-    return Family(
+    return symmetric(
         name=name,
         logpdf=lambda x, *shapes: half.logpdf(abs_(x), *shapes) - math.log(2),
         finite=half.finite,
         inner=1.0,
         cdf=lower,
-        sf=lambda x, *shapes: lower(-x, *shapes),
         ppf=quantile,
-        isf=lambda q, *shapes: -quantile(q, *shapes),
     )

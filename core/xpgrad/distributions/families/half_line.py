@@ -6,7 +6,6 @@ from typing import Any
 from xpgrad.array_api import exp, expm1, log, log1p, where
 from xpgrad.distributions.families.family import Family
 from xpgrad.distributions.families.real_line import LOG_ROOT_2_PI
-from xpgrad.distributions.sampling import Draws
 from xpgrad.graph.variable import Variable
 from xpgrad.special.beta_functions import betaln
 from xpgrad.special.distributions import fdtr, fdtrc, fdtri
@@ -18,6 +17,8 @@ from xpgrad.special.incomplete_gamma import gammainc, gammaincc, gammainccinv, g
 from xpgrad.special.logistic import expit
 from xpgrad.special.polygamma import psi
 
+UNIT: dict[str, Any] = {"low": 0.0, "high": 1.0, "inner": 0.5}
+
 
 def if_above(x: Variable, bound: float, value: Any, otherwise: float) -> Variable:
     """Return ``value(x)`` where `x` exceeds `bound`, else `otherwise`, without NaN in gradients."""
@@ -27,14 +28,10 @@ def if_above(x: Variable, bound: float, value: Any, otherwise: float) -> Variabl
 
 UNIFORM = Family(
     name="uniform",
-    low=0.0,
-    high=1.0,
-    inner=0.5,
+    **UNIT,
     logpdf=lambda z: 0.0 * z,
     cdf=lambda z: z,
-    sf=lambda z: 1 - z,
     ppf=lambda q: q,
-    isf=lambda q: 1 - q,
     mean=lambda: 0.5,
     variance=lambda: 1 / 12,
     mode=lambda: 0.5,
@@ -89,9 +86,7 @@ def _beta_mode(a: Variable, b: Variable) -> Variable:
 
 BETA = Family(
     name="beta",
-    low=0.0,
-    high=1.0,
-    inner=0.5,
+    **UNIT,
     logpdf=lambda z, a, b: xlogy(a - 1, z) + xlog1py(b - 1, -z) - betaln(a, b),
     cdf=lambda z, a, b: betainc(a, b, z),
     sf=lambda z, a, b: betaincc(a, b, z),
@@ -109,8 +104,6 @@ PARETO = Family(
     low=1.0,
     inner=2.0,
     logpdf=lambda z, a: log(a) - (a + 1) * log(z),
-    cdf=lambda z, a: -expm1(-a * log(z)),
-    sf=lambda z, a: exp(-a * log(z)),
     logsf=lambda z, a: -a * log(z),
     ppf=lambda q, a: exp(-log1p(-q) / a),
     isf=lambda q, a: exp(-log(q) / a),
@@ -157,10 +150,6 @@ def _ratio_variance(d1: Variable, d2: Variable) -> Variable:
     return if_above(d2, 4.0, lambda d2: 2 * d2**2 * (d1 + d2 - 2) / (d1 * (d2 - 2) ** 2 * (d2 - 4)), math.inf)
 
 
-def _ratio_sample(draws: Draws, d1: Variable, d2: Variable) -> Variable:
-    return exp(draws.log_gamma(0.5 * d1) - draws.log_gamma(0.5 * d2)) * (d2 / d1)
-
-
 def _ratio_entropy(d1: Variable, d2: Variable) -> Variable:
     a, b = 0.5 * d1, 0.5 * d2
     return log(d2 / d1) + betaln(a, b) + (1 - a) * psi(a) - (1 + b) * psi(b) + (a + b) * psi(a + b)
@@ -175,9 +164,10 @@ F_RATIO = Family(
     cdf=lambda x, d1, d2: fdtr(d1, d2, x),
     sf=lambda x, d1, d2: fdtrc(d1, d2, x),
     ppf=lambda q, d1, d2: fdtri(d1, d2, q),
+    isf=lambda q, d1, d2: 1 / fdtri(d2, d1, q),
     mean=lambda d1, d2: if_above(d2, 2.0, lambda d2: d2 / (d2 - 2), math.inf),
     variance=_ratio_variance,
     mode=lambda d1, d2: if_above(d1, 2.0, lambda d1: (d1 - 2) / d1 * (d2 / (d2 + 2)), 0.0),
     entropy=_ratio_entropy,
-    sample=_ratio_sample,
+    sample=lambda draws, d1, d2: exp(draws.log_gamma(0.5 * d1) - draws.log_gamma(0.5 * d2)) * (d2 / d1),
 )

@@ -187,7 +187,7 @@ def _quantile(
     elif other is not None:
         z = other(1 - q, *shapes)
     else:
-        z = searched(family, 1 - q if upper else q, shapes)
+        z = searched(family, q, shapes, upper)
     z = z if scale is None else z * scale
     moved: Variable = z if loc is None else z + loc
     return moved

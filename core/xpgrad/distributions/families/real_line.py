@@ -5,6 +5,7 @@ from typing import Any
 
 from xpgrad.array_api import abs as abs_
 from xpgrad.array_api import atan2, exp, expm1, log, log1p, ones_like, tan, where, zeros_like
+from xpgrad.distributions.families.composed import symmetric
 from xpgrad.distributions.families.family import Family
 from xpgrad.distributions.sampling import Draws
 from xpgrad.graph.variable import Variable
@@ -18,15 +19,12 @@ LOG_ROOT_2_PI = 0.5 * math.log(2 * math.pi)
 LARGE = 1e8
 """``1 + LARGE**2`` is ``LARGE**2`` in double precision, and does not overflow in single precision."""
 
-NORMAL = Family(
+NORMAL = symmetric(
     name="normal",
     logpdf=lambda z: -0.5 * (z * z) - LOG_ROOT_2_PI,
     cdf=ndtr,
-    sf=lambda z: ndtr(-z),
     logcdf=log_ndtr,
-    logsf=lambda z: log_ndtr(-z),
     ppf=ndtri,
-    isf=lambda q: -ndtri(q),
     mean=lambda: 0.0,
     variance=lambda: 1.0,
     mode=lambda: 0.0,
@@ -49,15 +47,12 @@ def _laplace_quantile(q: Variable) -> Variable:
     return where(low, size, -size)
 
 
-LAPLACE = Family(
+LAPLACE = symmetric(
     name="Laplace",
     logpdf=lambda z: -abs_(z) - math.log(2),
     cdf=lambda z: _laplace_tail(z, False),
-    sf=lambda z: _laplace_tail(-z, False),
     logcdf=lambda z: _laplace_tail(z, True),
-    logsf=lambda z: _laplace_tail(-z, True),
     ppf=_laplace_quantile,
-    isf=lambda q: -_laplace_quantile(q),
     mean=lambda: 0.0,
     variance=lambda: 2.0,
     mode=lambda: 0.0,
@@ -78,13 +73,11 @@ def _cauchy_quantile(q: Variable) -> Variable:
     return where(low, -slope, slope)
 
 
-CAUCHY = Family(
+CAUCHY = symmetric(
     name="Cauchy",
     logpdf=lambda z: -math.log(math.pi) - log1p_square(z),
     cdf=lambda z: atan2(ones_like(z), -z) / math.pi,
-    sf=lambda z: atan2(ones_like(z), z) / math.pi,
     ppf=_cauchy_quantile,
-    isf=lambda q: -_cauchy_quantile(q),
     mean=lambda: math.nan,
     variance=lambda: math.nan,
     mode=lambda: 0.0,
@@ -120,13 +113,11 @@ def _student_entropy(df: Variable) -> Variable:
     return half * (psi(half) - psi(0.5 * df)) + 0.5 * log(df) + betaln(0.5 * df, 0.5)
 
 
-STUDENT = Family(
+STUDENT = symmetric(
     name="Student's t",
     logpdf=_student_log_density,
     cdf=lambda t, df: stdtr(df, t),
-    sf=lambda t, df: stdtr(df, -t),
     ppf=lambda q, df: stdtrit(df, q),
-    isf=lambda q, df: -stdtrit(df, q),
     mean=lambda df: where(df > 1, zeros_like(df), math.nan),
     variance=lambda df: where(df > 2, df / where(df > 2, df - 2, 1.0), where(df > 1, 0 * df + math.inf, math.nan)),
     mode=zeros_like,

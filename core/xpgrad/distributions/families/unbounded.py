@@ -1,56 +1,59 @@
 """Further families on the whole real line, under SciPy's parametrisation."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from xpgrad.array_api import abs as abs_
-from xpgrad.array_api import asinh, atan, exp, expm1, log, log1p, sinh, tan, where
-from xpgrad.distributions.families.composed import mirrored, reflected, transformed
+from xpgrad.array_api import asinh, astype, atan, exp, expm1, log, log1p, sinh, sqrt, tan, where
+from xpgrad.array_api import sum as sum_
+from xpgrad.distributions.families.composed import mirrored, reflected, symmetric, transformed
 from xpgrad.distributions.families.family import Family
 from xpgrad.distributions.families.half_line import GAMMA
-from xpgrad.distributions.families.lifetimes import GENERALIZED_HALF_NORMAL, WEIBULL, unscaled
+from xpgrad.distributions.families.lifetimes import GENERALIZED_HALF_NORMAL, HALF_NORMAL, WEIBULL, log1m_exp, unscaled
 from xpgrad.distributions.families.real_line import GUMBEL, NORMAL, log1p_square
+from xpgrad.distributions.sampling import none_known_true, points
 from xpgrad.graph.variable import Variable
 from xpgrad.special import expit, log_expit, logit
 from xpgrad.special.elementary import log1prel_of
 from xpgrad.special.error_functions import log_ndtr, ndtr, ndtri
 from xpgrad.special.gamma_functions import gammaln
+from xpgrad.special.incomplete_gamma import gammainc, gammaincc, gammaincinv
+from xpgrad.special.inverses import ndtri_exp
 from xpgrad.special.oscillating import owens_t
 
-LOGISTIC = Family(
+LOGISTIC = symmetric(
     name="logistic",
     logpdf=lambda x: log_expit(x) + log_expit(-x),
     cdf=expit,
-    sf=lambda x: expit(-x),
     logcdf=log_expit,
-    logsf=lambda x: log_expit(-x),
     ppf=logit,
-    isf=lambda q: -logit(q),
     mean=lambda: 0.0,
     variance=lambda: math.pi**2 / 3,
-    mode=lambda: 0.0,
     entropy=lambda: 2.0,
 )
 
 GENERALIZED_LOGISTIC = Family(
     name="generalized logistic",
     logpdf=lambda x, c: log(c) + log_expit(-x) + c * log_expit(x),
-    cdf=lambda x, c: exp(c * log_expit(x)),
-    sf=lambda x, c: -expm1(c * log_expit(x)),
     logcdf=lambda x, c: c * log_expit(x),
-    ppf=lambda q, c: -log(expm1(-log(q) / c)),
+    ppf=lambda q, c: _generalized_logit(-log(q) / c),
+    isf=lambda q, c: _generalized_logit(-log1p(-q) / c),
 )
 
-HYPERBOLIC_SECANT = Family(
+
+def _generalized_logit(y: Variable) -> Variable:
+    """Return ``-log(exp(y) - 1)`` without overflow."""
+    return -y - log1m_exp(y)
+
+
+HYPERBOLIC_SECANT = symmetric(
     name="hyperbolic secant",
     logpdf=lambda x: math.log(2 / math.pi) - abs_(x) - log1p(exp(-2 * abs_(x))),
     cdf=lambda x: (2 / math.pi) * atan(exp(x)),
-    sf=lambda x: (2 / math.pi) * atan(exp(-x)),
     ppf=lambda q: _secant_quantile(q),
-    isf=lambda q: -_secant_quantile(q),
     mean=lambda: 0.0,
     variance=lambda: math.pi**2 / 4,
-    mode=lambda: 0.0,
 )
 
 
@@ -65,14 +68,36 @@ GENERALIZED_NORMAL = mirrored("generalized normal", GENERALIZED_HALF_NORMAL)
 DOUBLE_GAMMA = mirrored("double gamma", GAMMA)
 DOUBLE_WEIBULL = mirrored("double Weibull", WEIBULL)
 
+
+FAR = -50.0
+
+
+def _log_gamma_tail(x: Variable, c: Variable, upper: bool) -> Variable:
+    """Return a tail, whose first term is enough where the exponential of `x` may be 0."""
+    far = x < FAR
+    first = exp(c * where(far, x, FAR) - gammaln(c + 1))
+    tail = (gammaincc if upper else gammainc)(c, exp(where(far, 0.0, x)))
+    return where(far, 1 - first if upper else first, tail)
+
+
+def _log_gamma_quantile(q: Variable, c: Variable) -> Variable:
+    x = (log(q) + gammaln(c + 1)) / c
+    far = x < FAR
+    return where(far, x, log(gammaincinv(c, where(far, 0.5, q))))
+
+
 LOG_GAMMA = transformed(
     "log-gamma", GAMMA, lambda x, c: exp(x), lambda x, c: x, lambda y, c: log(y), shapes=lambda c: (c,),
     logpdf=lambda x, c: c * x - exp(x) - gammaln(c),
 )  # fmt: skip
+LOG_GAMMA = replace(
+    LOG_GAMMA, ppf=_log_gamma_quantile,
+    cdf=lambda x, c: _log_gamma_tail(x, c, False), sf=lambda x, c: _log_gamma_tail(x, c, True),
+)  # fmt: skip
 
 MOYAL = transformed(
-    "Moyal", GAMMA, lambda x: 0.5 * exp(-x), lambda x: -x - math.log(2), lambda y: -log(2 * y), decreasing=True,
-    shapes=lambda: (0.5,), logpdf=lambda x: -0.5 * (x + exp(-x) + math.log(2 * math.pi)),
+    "Moyal", HALF_NORMAL, lambda x: exp(-0.5 * x), lambda x: -0.5 * x - math.log(2), lambda y: -2 * log(y),
+    decreasing=True, logpdf=lambda x: -0.5 * (x + exp(-x) + math.log(2 * math.pi)),
 )  # fmt: skip
 
 JOHNSON_UNBOUNDED = transformed(
@@ -98,20 +123,47 @@ GENERALIZED_EXTREME = transformed(
     open=True,
 )  # fmt: skip
 
+
+def _power_normal_quantile(y: Variable) -> Variable:
+    """Return the point where the logarithm of the normal survival function is `y`."""
+    near = y > -0.7
+    return where(near, ndtri(-expm1(where(near, y, -1.0))), -ndtri_exp(y))
+
+
 POWER_NORMAL = Family(
     name="power normal",
+    finite=True,
     logpdf=lambda x, c: log(c) + NORMAL.logpdf(x) + (c - 1) * log_ndtr(-x),
-    cdf=lambda x, c: -expm1(c * log_ndtr(-x)),
-    sf=lambda x, c: exp(c * log_ndtr(-x)),
     logsf=lambda x, c: c * log_ndtr(-x),
-    isf=lambda q, c: -ndtri(exp(log(q) / c)),
+    ppf=lambda q, c: _power_normal_quantile(log1p(-q) / c),
+    isf=lambda q, c: _power_normal_quantile(log(q) / c),
 )
+
+
+def _skewed_tail(x: Variable, a: Variable) -> Variable:
+    """Return the distribution function of the skew normal distribution; far from the mean, differences lose digits."""
+    y, far = ndtr(x) - 2 * owens_t(x, a), (x < 0) & (a * x < -3)
+    if none_known_true(far):
+        return y
+    return where(far, _far_tail(where(far, -x, 1.0), where(far, a, 1.0)), y)
+
+
+def _far_tail(h: Variable, a: Variable) -> Variable:
+    """Return twice the complement of Owen's function by the double exponential rule."""
+    t = 0.25 * astype(points(30, h, ()), h.dtype) - 3.5
+    decay = exp(-t)
+    v, square = exp(t - decay), (h * h)[..., None]
+    slant = square * (a * a)[..., None] + 2 * v
+    terms = (0.25 / math.pi) * v * (1 + decay) * exp(-v) / (sqrt(slant) * (slant + square))
+    return h * exp(-0.5 * h * h * (1 + a * a)) * sum_(terms, axis=-1)
+
 
 SKEW_NORMAL = Family(
     name="skew normal",
+    finite=True,
     logpdf=lambda x, a: math.log(2) + NORMAL.logpdf(x) + log_ndtr(a * x),
-    cdf=lambda x, a: ndtr(x) - 2 * owens_t(x, a),
-    sf=lambda x, a: ndtr(-x) + 2 * owens_t(x, a),
+    cdf=_skewed_tail,
+    sf=lambda x, a: _skewed_tail(-x, -a),
     sample=lambda draws, a: _skewed(draws.normal(), abs_(draws.normal()), a),
 )
 
@@ -125,11 +177,16 @@ def _modified_tail(x: Variable, k: Variable) -> Any:
     return exp(0.5 / k**2 - x / k + log_ndtr(x - 1 / k))
 
 
+def _modified_lower_tail(x: Variable, k: Variable) -> Variable:
+    log_normal = log_ndtr(x)
+    return -exp(log_normal) * expm1(0.5 / k**2 - x / k + log_ndtr(x - 1 / k) - log_normal)
+
+
 EXPONENTIALLY_MODIFIED_NORMAL = Family(
     name="exponentially modified normal",
     finite=True,
     logpdf=lambda x, k: -log(k) + 0.5 / k**2 - x / k + log_ndtr(x - 1 / k),
-    cdf=lambda x, k: ndtr(x) - _modified_tail(x, k),
+    cdf=_modified_lower_tail,
     sf=lambda x, k: ndtr(-x) + _modified_tail(x, k),
     mean=lambda k: k,
     variance=lambda k: 1 + k * k,

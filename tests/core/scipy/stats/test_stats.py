@@ -11,7 +11,7 @@ from xpgrad import array_api as xp
 from xpgrad.scipy import stats
 from xpgrad.scipy.stats.univariate import Continuous, Discrete
 from xpgrad.testing.arrays import on_host
-from xpgrad.transforms import grad, jvp, vmap
+from xpgrad.transforms import grad, jvp, value_and_grad, vmap
 
 SHAPES = {
     "alpha": (3.6,), "beta": (2.3, 0.6), "betaprime": (5.0, 6.0), "bradford": (0.3,), "burr": (10.5, 4.3),
@@ -32,7 +32,6 @@ COUNTS = {"betabinom": 1, "binom": 1, "boltzmann": 2, "hypergeom": 3, "randint":
 """Discrete distributions whose first shapes, or all, are integers, which have no derivatives."""
 CONTINUOUS = [name for name in stats.__all__ if isinstance(getattr(stats, name), Continuous)]
 DISCRETE = [name for name in stats.__all__ if isinstance(getattr(stats, name), Discrete)]
-WITHOUT_CDF = {"betabinom", "hypergeom", "logser", "skellam", "zipf"}
 LEVELS = np.asarray([1e-3, 0.05, 0.3, 0.5, 0.7, 0.95, 0.999])
 METHODS = "cdf", "sf", "logcdf", "logsf", "ppf", "isf"
 
@@ -84,10 +83,6 @@ def test_densities_of_a_library_that_follows_the_standard_only(name: str) -> Non
 def test_tails_and_quantiles(name: str, method: str) -> None:
     own, exact, parameters = both(name)
     at = LEVELS if method in ("ppf", "isf") else points_of(exact, parameters)
-    if name in WITHOUT_CDF:
-        with pytest.raises(NotImplementedError, match="no formula of its distribution function"):
-            getattr(own, method)(at, *parameters)
-        return
     actual = getattr(own, method)(at, *parameters)
     np.testing.assert_allclose(actual.array, getattr(exact, method)(at, *parameters), rtol=2e-6, atol=1e-12)
 
@@ -144,6 +139,131 @@ def test_ends_of_the_support(name: str) -> None:
             expected = getattr(exact, method)(ends, *shapes)
         expected = np.where(np.isnan(expected), -np.inf, expected)
         np.testing.assert_allclose(getattr(own, method)(ends, *shapes).array, expected, rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", CONTINUOUS + DISCRETE)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_quantiles_of_0_and_1_and_nan(name: str) -> None:
+    own, exact, parameters = both(name)
+    low, high = exact.support(*parameters)
+    ends = np.asarray([low - isinstance(own, Discrete), high, np.nan, np.nan])
+    q = np.asarray([0.0, 1.0, 1.5, np.nan])
+    np.testing.assert_allclose(own.ppf(q, *parameters).array, ends, rtol=1e-15)
+    np.testing.assert_allclose(own.isf(q, *parameters).array, ends[[1, 0, 2, 3]], rtol=1e-15)
+    by_loc = grad(lambda loc: own.ppf(np.asarray(0.0), *parameters[: len(own.shapes)], loc))(np.asarray(2.0))
+    assert by_loc == 1
+    log, plain = ("logpdf", "pdf") if isinstance(own, Continuous) else ("logpmf", "pmf")
+    assert all(np.isnan(getattr(own, method)(np.nan, *parameters).array) for method in (log, plain, *METHODS))
+
+
+@pytest.mark.parametrize("name", CONTINUOUS + DISCRETE)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_parameters_outside_of_the_domain(name: str) -> None:
+    own, exact, shapes = getattr(stats, name), getattr(scipy.stats, name), SHAPES.get(name, ())
+    given = [(*shapes[:i], v, *shapes[i + 1 :]) for i in range(len(shapes)) for v in (-1.5, -1.0, 0.0, 0.5, np.nan)]
+    if isinstance(own, Continuous):
+        given += [(*shapes, 0.0, v) for v in (-1.0, 0.0, np.nan)]
+    log = "logpdf" if isinstance(own, Continuous) else "logpmf"
+    for parameters in (shapes, *given):
+        outside = bool(np.isnan(exact.cdf(1.0, *parameters)))
+        assert outside or parameters is shapes or np.nan not in parameters
+        assert np.isnan(own.cdf(1.0, *map(np.asarray, parameters)).array) == outside
+        if outside:
+            assert all(np.isnan(getattr(own, method)(0.5, *parameters).array) for method in (log, *METHODS))
+            assert np.isnan(_moment(own, parameters))
+    if given:
+        with pytest.raises(ValueError, match="expected parameters within the domain"):
+            own.rvs(*(np.nan if v is parameters[-1] else v for v in parameters))
+
+
+def _moment(own, parameters):
+    """Return the first of the moments that has a formula, or NaN."""
+    for method in ("var", "mean", "std", "entropy"):
+        try:
+            return getattr(own, method)(*parameters).array
+        except NotImplementedError:
+            continue
+    return np.nan
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_parameters_outside_of_the_domain_under_transformations() -> None:
+    a = np.asarray([2.0, -2.0, 3.0])
+    expected = scipy.stats.gamma.logpdf(1.0, a)
+    np.testing.assert_allclose(vmap(lambda a: stats.gamma.logpdf(1.0, a))(a), expected)
+    program = xpgrad.compile(lambda a, scale: stats.gamma.logpdf(1.0, a, 0.0, scale))
+    np.testing.assert_allclose([program(np.asarray(each), np.asarray(1.0)) for each in a], expected)
+    assert np.isnan(program(np.asarray(2.0), np.asarray(-1.0)))
+    value, _ = jvp(lambda a: stats.gamma.logpdf(1.0, a), (a,), (np.ones(3),))
+    np.testing.assert_allclose(value, expected)
+    quantile = xpgrad.compile(stats.gamma.ppf)
+    np.testing.assert_array_equal(
+        [quantile(np.asarray(q), np.asarray(2.0)) for q in (0.0, 1.0, 1.5)], [0, np.inf, np.nan]
+    )
+    np.testing.assert_array_equal(stats.norm.rvs(2.0, 0.0, size=2).array, [2.0, 2.0])
+
+
+FAR = [
+    ("alpha", (0.4,), "isf", 1e-15, 561882703796963.0, -5.61882703797e29),
+    ("foldnorm", (1.95,), "isf", 1e-300, 38.9970962993612, -2.69730446504e298),
+    ("foldcauchy", (4.7,), "isf", 1e-100, 6.36619772367581e99, -6.36619772368e199),
+    ("exponweib", (2.9, 1.95), "isf", 1e-300, 28.6031089182507, -2.12018037758e298),
+    ("moyal", (), "isf", 1e-300, 1381.09947309114, -2.0e300),
+    ("invgauss", (1.7,), "isf", 1e-300, 3929.1436313174, -5.76729366228e300),
+    ("exponnorm", (1.5,), "isf", 1e-300, 1036.49662518065, -1.5e300),
+    ("exponnorm", (1.5,), "ppf", 1e-300, -36.9381264798642, 2.70331089016e298),
+    ("powernorm", (4.45,), "ppf", 1e-300, -37.0873426390067, 2.69438165464e298),
+    ("loggamma", (0.41,), "ppf", 1e-300, -1685.11147208318, 2.43902439024e300),
+    ("genlogistic", (0.4,), "ppf", 1e-300, -1726.93881974553, 2.5e300),
+    ("halfcauchy", (), "isf", 0.9999999999, 1.57079645676317e-10, -1.57079632679),
+    ("arcsine", (), "isf", 0.9999999999, 2.46740150857972e-20, -4.93480260885e-10),
+    ("cosine", (), "ppf", 1e-15, -3.14155912280593, 11176927955.4),
+    ("semicircular", (), "ppf", 1e-300, -1.0, 9.36927888801e99),
+    ("alpha", (3.6,), "sf", 1e10, 6.11999304570442e-14, -6.11999304681e-24),
+    ("exponweib", (2.9, 1.95), "sf", 7.0, 1.42863943953917e-19, -1.76929554762e-18),
+    ("exponweib", (2.9, 1.95), "logcdf", 7.0, -1.42863943953917e-19, 1.76929554762e-18),
+    ("moyal", (), "sf", 1000.0, 5.68458951719923e-218, -2.8422947586e-218),
+    ("moyal", (), "logcdf", 50.0, -1.10809759912131e-11, 5.54048799564e-12),
+    ("invgauss", (1.7,), "logsf", 1e5, -17316.8838415921, -0.173025379706),
+    ("invgauss", (0.145,), "logcdf", 1e-4, -4997.9368874354, 50004975.2288),
+    ("skewnorm", (1.7,), "cdf", -5.0, 1.42090407183844e-24, 2.81868188215e-23),
+    ("skewnorm", (-2.0,), "logsf", 9.0, -210.349714501343, -45.2204717053),
+    ("exponnorm", (1.5,), "cdf", -20.0, 8.84087065181272e-91, 1.77681027473e-89),
+    ("cosine", (), "cdf", -3.14, 1.07160023619322e-10, 2.01851831269e-7),
+    ("foldnorm", (1.95,), "cdf", 1e-10, 1.19189412137632e-11, 0.119189412138),
+    ("foldcauchy", (4.7,), "cdf", 1e-10, 2.75712331038363e-12, 0.0275712331038),
+    ("loggamma", (0.41,), "cdf", -1000.0, 9.80514552860516e-179, 4.02010966673e-179),
+]
+"""Values far from the mean, and their derivatives by the point, with 50 digits or more by mpmath."""
+
+
+@pytest.mark.parametrize("case", FAR, ids=lambda case: f"{case[0]}-{case[2]}-{case[3]}")
+def test_far_from_the_mean(case) -> None:
+    name, shapes, method, at, value, slope = case
+    found, gradient = value_and_grad(lambda x: getattr(getattr(stats, name), method)(x, *shapes))(np.asarray(at))
+    np.testing.assert_allclose([found, gradient], [value, slope], rtol=1e-8)
+
+
+def test_probabilities_that_are_summed() -> None:
+    k, step = np.asarray([0.0, 2.0, 4.0]), 1e-6
+    for own, exact, shapes in (
+        (
+            lambda *given: stats.betabinom.cdf(k, 5, *given),
+            lambda *given: scipy.stats.betabinom.cdf(k, 5, *given),
+            (2.3, 0.63),
+        ),
+        (lambda *given: stats.skellam.sf(k, *given), lambda *given: scipy.stats.skellam.sf(k, *given), (1.7, 2.3)),
+        (lambda *given: stats.logser.sf(k + 1, *given), lambda *given: scipy.stats.logser.sf(k + 1, *given), (0.6,)),
+        (lambda *given: stats.zipf.cdf(k + 1, *given), lambda *given: scipy.stats.zipf.cdf(k + 1, *given), (3.5,)),
+    ):
+        _, slope = jvp(own, tuple(map(np.asarray, shapes)), tuple(np.ones(()) for _ in shapes))
+        ends = [exact(*(v + s for v in shapes)) for s in (step, -step)]
+        np.testing.assert_allclose(slope, (ends[0] - ends[1]) / (2 * step), rtol=1e-6, atol=1e-10)
+    several = stats.hypergeom.cdf(k[:, None], np.asarray([20.0, 30.0]), 7.0, 12.0)
+    np.testing.assert_allclose(several.array, scipy.stats.hypergeom.cdf(k[:, None], [20, 30], 7, 12), rtol=1e-12)
+    assert stats.poisson.pmf(1.5, 2.0, 0.5).array == scipy.stats.poisson.pmf(1.5, 2.0, 0.5)
+    with pytest.raises(NotImplementedError, match="for parameters that are not known"):
+        xpgrad.compile(lambda n: stats.betabinom.cdf(k, n, 2.3, 0.63))(np.asarray(5.0))
 
 
 def test_special_values_of_shapes() -> None:
