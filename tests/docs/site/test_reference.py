@@ -20,9 +20,10 @@ public = pytest.importorskip("_site.public", reason="needs docs on the path")
 PLUGINS = ROOT / "plugins"
 INTERNAL = {
     "xpgrad-chainer": {
-        "xpgrad.backend.levels", "xpgrad.backend.plugins", "xpgrad.chainer", "xpgrad.cli.catalogue",
-        "xpgrad.dataset.convert", "xpgrad.graph.application", "xpgrad.graph.function_node", "xpgrad.initializers",
-        "xpgrad.links.n_step", "xpgrad.links.parameters", "xpgrad.optimizers.hooks", "xpgrad.training.updaters",
+        "xpgrad.backend.levels", "xpgrad.backend.modules", "xpgrad.backend.plugins", "xpgrad.chainer",
+        "xpgrad.cli.catalogue", "xpgrad.config", "xpgrad.dataset", "xpgrad.dataset.convert", "xpgrad.functions",
+        "xpgrad.graph.application", "xpgrad.graph.function_node", "xpgrad.initializers", "xpgrad.links.n_step",
+        "xpgrad.links.parameters", "xpgrad.models.residence", "xpgrad.optimizers.hooks", "xpgrad.training.updaters",
     },
     "xpgrad-jax": {
         "xpgrad.interop.foreign", "xpgrad.interop.framework", "xpgrad.interop.ours", "xpgrad.interop.sharing",

@@ -5,10 +5,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 import xpgrad
-from xpgrad import Variable, backend, datasets, functions
+from xpgrad import FunctionAdapter, Parameter, Variable, backend, datasets, functions
 from xpgrad.backend import using_device
-from xpgrad.chainer.function import FunctionAdapter
-from xpgrad.chainer.parameter import Parameter
 from xpgrad.config import LocalConfig
 from xpgrad.dataset import convert
 from xpgrad.models import ChainList, Link
