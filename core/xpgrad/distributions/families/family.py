@@ -142,8 +142,8 @@ def _tail_formula(family: Family, name: str) -> Formula:
 def _summed(family: Family, name: str, z: Variable, shapes: Shapes) -> Variable:
     """Return a tail as the sum of probabilities of integers, whose number must be known."""
     wide = tuple(x[..., None] for x in shapes)
-    ends: Any = family.reach or (family.low, family.high)
-    low, high = (x(*wide) if callable(x) else x for x in ends)
+    ends: list[Any] = [x(*wide) if callable(x) else x for x in family.reach or (family.low, family.high)]
+    low, high = ends
     most = max_(where((high > low) & (high - low < math.inf), high - low, 0.0))
     backend = most.node.spec.backend
     if not backend.has_values(most.array) or backend.is_pending(most.array):

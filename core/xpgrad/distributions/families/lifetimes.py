@@ -225,7 +225,7 @@ INVERSE_GAUSS = Family(
     variance=lambda mu: mu**3,
 )
 
-ALPHA = Family(
+ALPHA: Family = Family(
     name="alpha",
     open=True,
     **POSITIVE,

@@ -39,7 +39,7 @@ class Sequential(models.Sequential):
         """Return how often a layer occurs."""
         return super().count(layer)
 
-    def extend(self, sequential: Any) -> None:
+    def extend(self, sequential: Any) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Append the layers of another Sequential."""
         super().extend(sequential)
 
@@ -47,7 +47,7 @@ class Sequential(models.Sequential):
         """Return the index of the first occurrence of a layer from `start` on, before `end`."""
         return super().index(layer, start, len(self) if end is None else end)
 
-    def insert(self, i: int, layer: Any) -> None:
+    def insert(self, i: int, layer: Any) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Insert a layer before an index."""
         super().insert(i, layer)
 
@@ -55,6 +55,6 @@ class Sequential(models.Sequential):
         """Remove a layer, by default the last, and return it."""
         return super().pop(i)
 
-    def remove(self, layer: Any) -> None:
+    def remove(self, layer: Any) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Remove the first occurrence of a layer."""
         super().remove(layer)

@@ -230,7 +230,7 @@ class Calls(Facts):
             return None
         for x in args:
             self.look(x, deep=False)
-        items = [x.items if type(x) is Twin else x for x in args]
+        items: list[Any] = [x.items if type(x) is Twin else x for x in args]
         return Twin(f(*items)) if f in LOOPS else args[0] if f is type(args[0]) is tuple else self.like(f(*items))
 
     @staticmethod

@@ -183,7 +183,7 @@ def get_iter(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
     self.special(x, "__iter__", "__getitem__")
     if isinstance(x, (list, tuple)) and id(x) in self.made:
         self.made.update((id(y), y) for y in x if kind_of(y) is BOX and id(y) not in self.known)
-    x = Twin(iter(x)) if type(x) in (list, tuple) else x
+    x = Twin(iter(x)) if isinstance(x, (list, tuple)) and type(x) in (list, tuple) else x
     s.append(x if type(x) is Twin else MIXED if self.is_risky(x) else FRESH)
 
 
