@@ -91,8 +91,10 @@ def _apply(definition: Definition, operands: Sequence[Any], parameters: dict[str
         if not (definition.rules and spec.differentiable) and running():
             ended(definition.name, spec, *operands)
         return output(out, spec, None, 0)
-    if len(given) > 1:
-        warn_of_promotion(definition.name, given, spec)
+    for x in given if len(given) > 1 else ():
+        if isinstance(x, Variable) and x._node.spec.dtype != spec.dtype:
+            warn_of_promotion(definition.name, given, spec)
+            break
     function = Application() if function is None else function
     function.pullback = plan.pullback(needed)
     function.pullback.retention.keep(function, arrays, nodes, out, parameters, scalar)

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import PromotionWarning
 from xpgrad.graph.methods.ending import caller
@@ -15,7 +16,7 @@ def warn_of_promotion(name: str, operands: Sequence[Any], result: Spec) -> None:
     own, by_array = result, False
     for x in operands:
         if not isinstance(x, Variable):
-            by_array = by_array or getattr(x, "dtype", None) == result.dtype
+            by_array = by_array or (type(x) in plugins.by_type and x.dtype == result.dtype)
         elif x._node.requires_grad and x._node.spec.dtype != result.dtype:
             own = x._node.spec
     if own is result or not by_array or own.complex != result.complex or not own.differentiable:

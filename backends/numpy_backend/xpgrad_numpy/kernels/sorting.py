@@ -13,16 +13,18 @@ from xpgrad_numpy.namespace import NAMESPACE
 Index = tuple[slice, ...]
 
 
-def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
-    """Return the elements in order along an axis."""
+def sort(x: Array, /, *, axis: int | None = -1, descending: bool = False, stable: bool = True) -> Array:
+    """Return the elements in order along an axis, or all."""
+    x, axis = (x.reshape(-1), -1) if axis is None else (x, axis)
     kind = "stable" if stable and _has_distinct_equals(x) else None
     y = np.flip(x, axis).copy() if descending else x.copy(order="K")
     _by_parts(lambda part: y[part].sort(axis, kind), x.shape, axis)
     return np.flip(y, axis) if descending else y
 
 
-def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
-    """Return the indices of the elements in order along an axis."""
+def argsort(x: Array, /, *, axis: int | None = -1, descending: bool = False, stable: bool = True) -> Array:
+    """Return the indices of the elements in order along an axis, or of all."""
+    x, axis = (x.reshape(-1), -1) if axis is None else (x, axis)
     order = np.empty(x.shape, np.intp)
 
     def task(part: Index) -> None:

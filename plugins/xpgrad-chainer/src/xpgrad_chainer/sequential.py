@@ -1,4 +1,6 @@
 """`Sequential` with the names that Chainer gives to its links."""
+# pyright: reportIncompatibleMethodOverride=false
+# Methods have Chainer's names of arguments.
 
 from collections import Counter
 from typing import Any
@@ -39,7 +41,7 @@ class Sequential(models.Sequential):
         """Return how often a layer occurs."""
         return super().count(layer)
 
-    def extend(self, sequential: Any) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def extend(self, sequential: Any) -> None:
         """Append the layers of another Sequential."""
         super().extend(sequential)
 
@@ -47,7 +49,7 @@ class Sequential(models.Sequential):
         """Return the index of the first occurrence of a layer from `start` on, before `end`."""
         return super().index(layer, start, len(self) if end is None else end)
 
-    def insert(self, i: int, layer: Any) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def insert(self, i: int, layer: Any) -> None:
         """Insert a layer before an index."""
         super().insert(i, layer)
 
@@ -55,6 +57,6 @@ class Sequential(models.Sequential):
         """Remove a layer, by default the last, and return it."""
         return super().pop(i)
 
-    def remove(self, layer: Any) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def remove(self, layer: Any) -> None:
         """Remove the first occurrence of a layer."""
         super().remove(layer)
