@@ -97,7 +97,9 @@ def where(condition: Array, x1: Any, x2: Any, /) -> Array:
 
 def _dtype_of_bits(condition: Array, x1: Any, x2: Any) -> torch.dtype | None:
     """Return the common dtype of operands whose bits can be chosen from; None for others, and for small arrays."""
-    if condition.numel() < BITWISE_FROM or not condition.is_cpu or condition.dtype is not torch.bool:
+    if type(condition) is not torch.Tensor or condition.dtype is not torch.bool:
+        return None
+    if condition.numel() < BITWISE_FROM or not condition.is_cpu:
         return None
     tensors = [x for x in (x1, x2) if type(x) is torch.Tensor]
     dtypes = {x.dtype for x in tensors}
