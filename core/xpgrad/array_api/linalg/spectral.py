@@ -95,10 +95,13 @@ class Spectral(Decomposition):
         return None
 
     def has_tangents(self, outputs: tuple[Variable, ...]) -> bool:
-        """Return whether no values are equal or nearly so: then how vectors rotate does not follow from tangents."""
+        """Return whether no values are equal or nearly so: then how vectors rotate does not follow from tangents.
+
+        Values that are computed later may be equal; in a traced function they are taken for different.
+        """
         values = as_array(outputs[self.place])
         if not (math.prod(values.shape) and readable(values, self.spec)):
-            return True
+            return not math.prod(values.shape) or type(values) is not self.spec.backend.array_types[0]
         largest = self.largest(self.spec.backend.xp, values)
         return self._apart(values, largest, self._close(difference(self.spec.backend.xp, values), largest))
 
