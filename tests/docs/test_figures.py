@@ -47,10 +47,10 @@ def test_a_special_function_is_dropped_from_that_list_when_it_comes(figures: Mod
 
 
 def test_the_cost_of_an_operation_agrees_with_the_benchmarks(figures: ModuleType) -> None:
-    assert "costs one or two microseconds above" in figures.page_text("README.md")
+    assert "costs one to three microseconds above" in figures.page_text("README.md")
     costs = figures.overheads()
     assert len(costs) > 4
-    assert 0.5 < min(costs) <= max(costs) < 2.5
+    assert 0.5 < min(costs) <= max(costs) < 3
 
 
 def test_a_plugin_has_some_thirty_lines(figures: ModuleType) -> None:

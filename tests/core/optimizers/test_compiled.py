@@ -10,6 +10,7 @@ from tests.core.optimizers.problems import OPTIMIZERS, Model, data, loss_of, mad
 import xpgrad
 import xpgrad.functions as F
 from xpgrad import Link, Parameter, optimizers, serializers
+from xpgrad.initializers import Constant
 from xpgrad.optimizer_hooks import GradientClipping, GradientNoise, WeightDecay
 from xpgrad.optimizers import schedules
 from xpgrad.testing.arrays import on_host
@@ -172,7 +173,7 @@ def test_the_first_step_initialises_parameters():
         def __init__(self):
             super().__init__()
             with self.init_scope():
-                self.w = Parameter(0.5)
+                self.w = Parameter(Constant(0.5, np.float64))
 
         def forward(self, x):
             if self.w.array is None:
