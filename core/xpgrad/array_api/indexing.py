@@ -215,7 +215,7 @@ def _along(indices: Any, axis: int | None, spec: Spec) -> Index:
     return indexing.at_axis(0 if axis is None else axis % spec.ndim, as_array(indices))
 
 
-@primitive(linear=("x",), x=lambda xp, gy, x_spec, indices, axis: Scatter(_grid(indices, axis, x_spec), gy, x_spec))
+@primitive(linear=("x",), x=lambda xp, gy, x_spec, indices, axis: Scatter(grid(indices, axis, x_spec), gy, x_spec))
 def take_along_axis(xp: Namespace, x: AnyArray, indices: AnyArray, /, *, axis: int = -1) -> Array:
     """Elements of `x` at `indices` along one axis, with separate indices for each position along the other axes.
 
@@ -229,7 +229,7 @@ def take_along_axis(xp: Namespace, x: AnyArray, indices: AnyArray, /, *, axis: i
     return xp.take_along_axis(x, indices, axis=axis)
 
 
-def _grid(indices: Any, axis: int, spec: Spec) -> Index:
+def grid(indices: Any, axis: int, spec: Spec) -> Index:
     """Return the index that is `indices` along `axis` and counts along each other axis."""
     if not spec.ndim:  # in PyTorch, which also gathers from 0-d arrays
         return ()

@@ -1,7 +1,11 @@
 """Sorting functions."""
 
 import operator
+from typing import Any
 
+from xpgrad.array_api.indexing import grid
+from xpgrad.array_api.shared.scattering import Scatter
+from xpgrad.backend.spec import Spec
 from xpgrad.graph.primitive import primitive
 from xpgrad.types import AnyArray, Array, Namespace
 
@@ -12,10 +16,10 @@ def argsort(xp: Namespace, x: AnyArray, /, *, axis: int = -1, descending: bool =
     return xp.argsort(x, axis=axis, descending=descending, stable=stable)
 
 
-def _sort_rule(xp: Namespace, gy: Array, x: Array, axis: int, descending: bool) -> Array:
+def _sort_rule(xp: Namespace, gy: Array, x: Array, x_spec: Spec, axis: int, descending: bool) -> Any:
     axis = int(axis)  # which may be True
     order = xp.argsort(x, axis=axis, descending=descending, stable=True)
-    return xp.take_along_axis(gy, xp.argsort(order, axis=axis, descending=False, stable=True), axis=axis)
+    return Scatter(grid(order, axis, x_spec), gy, x_spec)
 
 
 @primitive(x=_sort_rule)

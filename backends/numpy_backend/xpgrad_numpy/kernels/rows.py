@@ -86,16 +86,15 @@ def _point(name: str, *parameters: str) -> dict[str, RowEntry]:
     }
 
 
-def _taken(name: str) -> dict[str, RowEntry]:
+def _taken(name: str, chosen: Callable[[Any, Any], Any]) -> dict[str, RowEntry]:
     """Return the entries of the gradient of an extremum, of two arrays and of an array and a number."""
 
     def gradient(xp: Any, gy: Any, x1: Any, x2: Any) -> Any:
-        return xp.where(x1 == x2, 0.5 * gy, xp.where(getattr(operator, name)(x1, x2), gy, 0.0))
+        return xp.where(x1 == x2, 0.5 * gy, xp.where(chosen(x1, x2), gy, 0.0))
 
-    title = "taken_where_" + {"gt": "greater", "lt": "less"}[name]
     return {
-        title: RowEntry("ppp", gradient, (0, 1, 2), False),
-        f"{title}_than_number": RowEntry("pps", gradient, (0, 1, 2), False),
+        f"taken_where_{name}": RowEntry("ppp", gradient, (0, 1, 2), False),
+        f"taken_where_{name}_than_number": RowEntry("pps", gradient, (0, 1, 2), False),
     }
 
 
@@ -122,8 +121,8 @@ POINTWISE = {
 """Functions for which NumPy has no other kernel."""
 TABLE = {
     **POINTWISE,
-    **_taken("gt"),
-    **_taken("lt"),
+    **_taken("greater", operator.gt),
+    **_taken("less", operator.lt),
     "relu": RowEntry("p", lambda xp, x: xp.kernel("relu")(x), along=False),
     "gate": RowEntry("pp", lambda xp, x1, x2: xp.kernel("gate")(x1, x2), (0, 1), False),
     "expit": RowEntry("p", _expit, along=False),

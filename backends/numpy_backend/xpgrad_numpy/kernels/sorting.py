@@ -34,13 +34,6 @@ def argsort(x: Array, /, *, axis: int | None = -1, descending: bool = False, sta
     return order
 
 
-def sort_x(gy: Array, x: Array, /, axis: int, descending: bool) -> Array:
-    """Return the gradient of `sort`: each cotangent at the place from which its element came."""
-    order, gx = argsort(x, axis=axis, descending=descending), np.empty(x.shape, gy.dtype)
-    np.put_along_axis(gx, order, gy, axis)
-    return gx
-
-
 def _has_distinct_equals(x: Array) -> bool:
     """Return whether elements that are equal can be told from one another: complex numbers, and zeros of both signs."""
     if x.dtype.kind == "f":
@@ -58,4 +51,4 @@ def _by_parts(task: Callable[[Index], None], shape: Shape, axis: int) -> None:
     run_all(lambda first, last: task((slice(None),) * other + (slice(first, last),)), shape[other])
 
 
-SORTING: dict[str, Kernel] = {"argsort": argsort, "sort": sort, "sort.x": sort_x}
+SORTING: dict[str, Kernel] = {"argsort": argsort, "sort": sort}

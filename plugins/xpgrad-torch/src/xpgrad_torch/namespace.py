@@ -60,6 +60,12 @@ def unique_values(x: torch.Tensor, /) -> Array:
     return torch.unique(x)
 
 
+def searchsorted(x1: torch.Tensor, x2: Array, /, *, side: Any = "left", sorter: torch.Tensor | None = None) -> Array:
+    """Return the positions at which to insert elements; PyTorch warns of arrays that it has to copy."""
+    values = x2.contiguous() if isinstance(x2, torch.Tensor) else x2
+    return torch.searchsorted(x1.contiguous(), values, side=side, sorter=sorter)
+
+
 def take_along_axis(x: torch.Tensor, indices: torch.Tensor, /, *, axis: int = -1) -> Array:
     """Return elements of `x` at `indices` along an axis; PyTorch's `take_along_dim` clips those out of range.
 

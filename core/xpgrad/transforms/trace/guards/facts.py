@@ -39,18 +39,15 @@ class Facts:
 
     Attributes
     ----------
-    guards, effects : dict from tuple to Guard, dict from tuple to Effect
-    sets, changed : list of Set, list of Guard
-        Effects that a program repeats, and values that the call has read, and then changed.
+    guards, effects, sets, changed : dict of Guard, dict of Effect, list of Set, list of Guard
+        The last two are effects that a program repeats, and values that the call has read, and then changed.
     cached, numbers : list of pairs, Numbers
         Functions with a cache that were called, and their arguments; the floats among the arguments.
     warnings, reason : list of str, str or None
         Reads that are not guarded, and why no guards can say whether a program fits.
-    entered : dict from tuple to object
-        Arrays of the function's state, by the places where they are put for the call.
-    made, known, passed : dict from int to object
-        The objects that it has created, the outer objects that it has used, and the outer arrays that functions have
-        got, by their identities.
+    entered, made, known, passed : dict
+        Arrays of the function's state, by the places where they are put for the call; the objects that it has created,
+        the outer objects that it has used, and the outer arrays that functions have got, by their identities.
     """
 
     def __init__(self, meets: Callable[[Any], None]) -> None:
@@ -58,8 +55,7 @@ class Facts:
         self.effects: dict[tuple[int, Any], Effect] = {}
         self.reason: str | None = None
         self._meets = meets
-        self.changed: list[Guard] = []
-        self.sets: list[Set] = []
+        self.changed, self.sets = list[Guard](), list[Set]()
         self.cached: list[tuple[Any, tuple[Any, ...]]] = []
         self.warnings: list[str] = []
         self.at: Any = None

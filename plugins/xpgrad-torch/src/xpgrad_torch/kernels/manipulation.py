@@ -1,4 +1,4 @@
-"""Manipulation and sorting: the tensors' own methods."""
+"""Manipulation: the tensors' own methods."""
 
 from collections.abc import Sequence
 
@@ -28,12 +28,6 @@ def concat(arrays: Sequence[Array], /, axis: int | None = 0) -> Array:
     return compat.concat(tuple(arrays), axis=None) if axis is None else torch.cat(tuple(arrays), axis)
 
 
-def sort_x(gy: Array, x: Array, axis: int, descending: bool, /) -> Array:
-    """Return the gradient of a sort: each cotangent at the place from which its element came."""
-    order = torch.argsort(x, dim=axis, descending=descending, stable=True)
-    return torch.zeros_like(x, dtype=gy.dtype).scatter(axis, order, gy)
-
-
 def matmul(x1: Array, x2: Array, /) -> Array:
     """Return the matrix product; factors of two dtypes are promoted, which PyTorch's `matmul` rejects."""
     return torch.matmul(x1, x2) if x1.dtype is x2.dtype else compat.matmul(x1, x2)
@@ -51,5 +45,4 @@ MANIPULATION = {
     "matrix_transpose": matrix_transpose,
     "permute_dims": permute_dims,
     "reshape": reshape,
-    "sort.x": sort_x,
 }
