@@ -35,9 +35,10 @@ def install(folder: Path, site: Path) -> list[Path]:
 
 
 def run(command: str, folder: Path, path: list[Path]) -> str:
-    """Return the output of a command of a page."""
+    """Return the output of a command of a page, as a terminal of 80 columns shows it."""
     program, *words = shlex.split(command)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("XPGRAD_")}
+    environment["COLUMNS"] = "80"
     environment["PYTHONPATH"] = os.pathsep.join(map(str, [*path, *filter(None, [environment.get("PYTHONPATH")])]))
     done = subprocess.run(
         [*PROGRAMS[program], *words], cwd=folder, env=environment, capture_output=True, text=True, check=False
