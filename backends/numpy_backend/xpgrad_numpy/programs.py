@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad.plugin import CHAPTERS, OPERATORS, Programs, Spec, python_operator
+from xpgrad.plugin import CHAPTERS, OPERATORS, Programs, RowKernel, Spec, python_operator
 from xpgrad.types import Array, Dtype, Kernel
 from xpgrad_numpy import elementwise
 from xpgrad_numpy.aligned import aligned
-from xpgrad_numpy.kernels import KERNELS
+from xpgrad_numpy.kernels import KERNELS, rows
 from xpgrad_numpy.kernels.gathers import scatter_add
 from xpgrad_numpy.kernels.indexing import INDEXING
 from xpgrad_numpy.namespace import NAMESPACE, at_once, is_whole
@@ -191,9 +191,12 @@ class NumPyPrograms(Programs):
         """Return the results of a function, computed in blocks that fit the cache."""
         return elementwise.in_blocks(function, arrays, specs)
 
-    def in_cache(self, function: Kernel, arrays: Sequence[Array]) -> None:
-        """Call a function that writes into arrays with their parts, if they are large."""
-        elementwise.write_in_blocks(function, arrays)
+    def in_cache(
+        self, function: Kernel, arrays: Sequence[Array], kernel: RowKernel | None = None, numbers: Sequence[Any] = ()
+    ) -> None:
+        """Call a function that writes into arrays with their parts, if they are large, or its kernel in C."""
+        if kernel is None or not rows.replaced(kernel, arrays, numbers):
+            elementwise.write_in_blocks(function, arrays)
 
     def scratch(self, spec: Spec) -> Array:
         """Return new memory where loops write fast; its elements are not initialised."""

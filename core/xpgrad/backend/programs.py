@@ -8,6 +8,7 @@ from xpgrad.types import Array, Dtype, Kernel
 
 if TYPE_CHECKING:
     from xpgrad.backend.backend import Backend
+    from xpgrad.backend.executors import RowKernel
     from xpgrad.backend.spec import Spec
 
 WRITERS = frozenset(
@@ -105,10 +106,15 @@ class Programs:
         """
         return function(*arrays, *(None for _ in specs))  # type: ignore[no-any-return]  # a tuple of arrays
 
-    def in_cache(self, function: Callable[..., Any], arrays: Sequence[Array]) -> None:
+    def in_cache(
+        self, function: Callable[..., Any], arrays: Sequence[Array], kernel: "RowKernel | None" = None,
+        numbers: Sequence[Any] = (),
+    ) -> None:  # fmt: skip
         """Call a function that computes elementwise and writes into `arrays`, all of one shape.
 
-        It may be called with corresponding parts of the arrays, one after the other, which stay in the cache.
+        It may be called with corresponding parts of the arrays, one after the other, which stay in the cache. If there
+        is a `kernel`, it may be compiled instead: from `arrays` and `numbers` it computes what the function writes into
+        the first arrays.
         """
         function(*arrays)
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from xpgrad import array_api
 from xpgrad.backend.backend import Backend
+from xpgrad.backend.executors import RowKernel
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.programs import programs_of
 from xpgrad.backend.spec import Spec
@@ -134,18 +135,46 @@ def _operand(x: Any, spec: Spec) -> Any:
     return x if x is None or isinstance(x, (bool, Variable)) else spec.backend.prepare(float(x), spec)
 
 
-def stepped(formula: type[Formula], names: Sequence[str], c: Numbers, spec: Spec) -> Callable[..., tuple[Any, ...]]:
-    """Return the step of a formula for parameters of `spec`, as a function for `changed`.
+class Step:
+    """The step of a formula for parameters of `spec`, as a function for `changed`.
 
-    It takes a namespace, the parameter, its gradient, and the states called `names`, and returns all but the namespace.
+    It takes a namespace, the parameter, the states called `names`, and the gradient, and returns parameter and states.
     """
 
-    def step(xp: Namespace, w: Array, g: Array, *kept: Array) -> tuple[Array, ...]:
-        s = dict(zip(names, kept, strict=True))
-        w = in_wide(spec, formula.step)(xp, w, g, s, c)
-        return w, g, *s.values()
+    def __init__(self, formula: type[Formula], names: Sequence[str], c: Numbers, spec: Spec) -> None:
+        self.names, self.c, self._formula, self._spec = tuple(names), c, formula, spec
 
-    return step
+    def __call__(self, xp: Namespace, w: Array, *operands: Array) -> tuple[Array, ...]:
+        *kept, g = operands
+        s = dict(zip(self.names, kept, strict=True))
+        w = in_wide(self._spec, self._formula.step)(xp, w, g, s, self.c)
+        return w, *s.values()
+
+    def kernel(self) -> tuple[RowKernel | None, Sequence[Any]]:
+        """Return the step as a kernel for executors, or None for users' formulas, and the numbers that it takes."""
+        if not self._formula.step.__module__.startswith(__package__):  # others may depend on more than their arguments
+            return None, ()
+        numbers, options = {}, []
+        for name, x in self.c.items():
+            if x is None or x is True or x is False:
+                options.append((name, x))
+            else:
+                numbers[name] = x
+        return _kernel(self._formula, self.names, tuple(numbers), tuple(options)), [*numbers.values()]
+
+
+@functools.lru_cache(256)
+def _kernel(
+    formula: type[Formula], names: tuple[str, ...], numbers: tuple[str, ...], options: tuple[tuple[str, Any], ...]
+) -> RowKernel:
+    def step(xp: Namespace, w: Array, *operands: Array) -> tuple[Array, ...]:
+        s, g = dict(zip(names, operands, strict=False)), operands[len(names)]
+        c = dict(zip(numbers, operands[len(names) + 1 :], strict=True), **dict(options))
+        w = formula.step(xp, w, g, s, c)
+        return w, *s.values()
+
+    levels = ("point",) * (2 + len(names)) + ("one",) * len(numbers)
+    return RowKernel(f"step_of_{formula.__name__}", levels, step)
 
 
 def changed(
@@ -156,7 +185,8 @@ def changed(
     Parameters
     ----------
     function : callable
-        ``function(xp, *operands)``, elementwise, returns the replacement of each operand.
+        ``function(xp, *operands)``, elementwise, returns the replacements of the first operands. A `Step` may be
+        compiled.
     arrays : sequence of array, of one shape
     in_place : bool
         Whether they may be written to.
@@ -166,15 +196,17 @@ def changed(
         backend.follow(_in_place)(backend, function, *arrays)
         return arrays
     variables = [constant_variable(array) for array in arrays]
-    return [x.array for x in called_with(backprop_mode(False), function, array_api, *variables)]
+    made = [x.array for x in called_with(backprop_mode(False), function, array_api, *variables)]
+    return [*made, *arrays[len(made) :]]
 
 
 def _in_place(backend: Backend, function: Callable[..., Sequence[Any]], *arrays: Array) -> None:
-    programs_of(backend).in_cache(functools.partial(_write, function, backend.xp), arrays)
+    kernel, numbers = function.kernel() if type(function) is Step else (None, ())
+    programs_of(backend).in_cache(functools.partial(_write, function, backend.xp), arrays, kernel, numbers)
 
 
 def _write(function: Callable[..., Sequence[Any]], xp: Namespace, *arrays: Array) -> None:
-    for array, made in zip(arrays, function(xp, *arrays), strict=True):
+    for array, made in zip(arrays, function(xp, *arrays), strict=False):
         if made is not array:
             array[...] = made
 
@@ -193,9 +225,9 @@ def change_gradient(param: Parameter, function: Callable[[Namespace, Array, Arra
     grad, variable = param.grad, param.grad_var
     recorded = variable is not None and variable.creator_node is not None
 
-    def both(xp: Namespace, w: Array, g: Array) -> tuple[Array, Array]:
-        return w, function(xp, w, g)
+    def of_gradient(xp: Namespace, g: Array, w: Array) -> tuple[Array]:
+        return (function(xp, w, g),)
 
-    _, made = changed(both, [param.array, grad], in_place=not recorded)
+    made, _ = changed(of_gradient, [grad, param.array], in_place=not recorded)
     if made is not grad:
         param.grad = made

@@ -9,7 +9,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.backend.programs import programs_of
 from xpgrad.chainer.parameter import Parameter
 from xpgrad.graph.variable import Variable
-from xpgrad.optimizers.formula import Formula, Numbers, changed, prepared, state_spec, stepped, writes
+from xpgrad.optimizers.formula import Formula, Numbers, changed, prepared, state_spec, Step, writes
 from xpgrad.optimizers.update_rule import unscale
 from xpgrad.types import Array
 
@@ -36,7 +36,7 @@ class Pack:
         self.assign = backend.follow(operator.setitem)
         size = sum(param.size for param in params)
         flat = backend.spec_for((size,), spec.dtype, spec.device)
-        specs = {"": flat, "grad": flat, **{f"state {name}": state_spec(formula, name, flat) for name in names}}
+        specs = {"": flat, **{f"state {name}": state_spec(formula, name, flat) for name in names}, "grad": flat}
         self.memory = {key: programs_of(backend).scratch(spec) for key, spec in specs.items()}
         self.parts: list[dict[str, Array]] = []
         reshape, start = backend.follow(backend.namespace.reshape), 0
@@ -68,7 +68,7 @@ class Pack:
         for param, part in zip(self.params, self.parts, strict=True):
             self.assign(part[""], ..., param._array)
             self.assign(part["grad"], ..., gradient(param))
-        changed(stepped(formula, self.names, c, self.spec), list(self.memory.values()))
+        changed(Step(formula, self.names, c, self.spec), list(self.memory.values()))
         for param, part in zip(self.params, self.parts, strict=True):
             self.assign(param._array, ..., part[""])
 

@@ -7,7 +7,7 @@ from xpgrad import array_api
 from xpgrad.config import backprop_mode, called_with
 from xpgrad.errors import DtypeError
 from xpgrad.graph.variable import Variable, constant_variable
-from xpgrad.optimizers.formula import Formula, real_spec, state_spec, stepped
+from xpgrad.optimizers.formula import Formula, real_spec, state_spec, Step
 from xpgrad.transforms.leaves import as_leaf, is_array
 from xpgrad.transforms.trees import Structure, flatten, where
 from xpgrad.types import Dtype
@@ -120,8 +120,8 @@ class Rule:
             w, spec = ws[i], ws[i]._node.spec
             if w.dtype not in cast:
                 cast[w.dtype] = {name: _cast(x, real_spec(spec).dtype) for name, x in numbers.items()}
-            step = stepped(self.formula, names, cast[w.dtype], spec)
-            ws[i], _, *states = step(array_api, w, g, *(kept[name][i] for name in names))
+            step = Step(self.formula, names, cast[w.dtype], spec)
+            ws[i], *states = step(array_api, w, *(kept[name][i] for name in names), g)
             for name, x in zip(names, states, strict=True):
                 kept[name][i] = x
         return structure.build(ws), {"t": t, **{name: structure.build(kept[name]) for name in names}}

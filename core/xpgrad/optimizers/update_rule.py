@@ -20,7 +20,7 @@ from xpgrad.optimizers.formula import (
     prepared,
     real_spec,
     state_spec,
-    stepped,
+    Step,
     writes,
 )
 from xpgrad.optimizers.hyperparameter import Hyperparameter
@@ -196,11 +196,11 @@ class UpdateRule:
         assert formula is not None
         assert state is not None
         names = [name for name in state if name != MASTER]
-        step, array = stepped(formula, names, numbers, param._node.spec), param.array
-        made = changed(step, [array, param.grad, *[state[name] for name in names]])
-        if made[0] is not array:
-            param.array = made[0]
-            state.update(zip(names, made[2:], strict=True))
+        step, array = Step(formula, names, numbers, param._node.spec), param.array
+        made, *states, _ = changed(step, [array, *[state[name] for name in names], param.grad])
+        if made is not array:
+            param.array = made
+            state.update(zip(names, states, strict=True))
 
     def serialize(self, serializer: Any) -> None:
         """Save or load `t` and the state, under their names."""

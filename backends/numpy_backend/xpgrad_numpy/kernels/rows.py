@@ -19,6 +19,7 @@ from xpgrad.plugin import RowFunction, RowKernel, from_executors, run_all, threa
 from xpgrad.types import Array, Dtype, Kernel, Shape
 
 LARGE = 2**15  # elements from which a call of C is worth it
+REPLACED = 2**12  # elements from which it is for functions that write into their arrays
 SHARED = 2**18  # elements from which threads share the rows, and the sum of all elements is faster in C
 PART = 2**12  # elements up to which a sum is not divided
 LINE = 64  # columns of which a thread has a multiple
@@ -180,11 +181,16 @@ def loop(name: str, dtype: Dtype) -> tuple[int, int | None] | None:
     return (address, data) if np.array_equal(y, ufunc(x)) else None
 
 
-class RowLibrary:
-    """The functions for one dtype, by name; none until they are compiled and loaded."""
+def address(x: Array) -> Any:
+    """Return the address of the first element, from the object's structure: `ctypes.data` takes six times as long."""
+    return POINTER.from_address(id(x) + object.__basicsize__).value
 
-    def __init__(self, dtype: Dtype) -> None:
-        self.dtype = dtype
+
+class RowLibrary:
+    """The functions of kernels for one dtype, by name; none until they are compiled and loaded."""
+
+    def __init__(self, dtype: Dtype, kernels: Callable[[], Sequence[RowKernel]]) -> None:
+        self.dtype, self.kernels = dtype, kernels
         self.functions: Mapping[str, RowFunction] = {}
         self._thread: threading.Thread | None = None
 
@@ -209,7 +215,7 @@ class RowLibrary:
         if compiler is not None:
             import xpgrad.functions  # loads the transforms: not at the import of the backend
 
-            self.functions = compiler(backend, row_kernels(), self.dtype, loop)
+            self.functions = compiler(backend, self.kernels(), self.dtype, loop)
         return bool(self.functions)
 
 
@@ -220,8 +226,14 @@ def row_kernels() -> list[RowKernel]:
 
 @functools.cache
 def library(dtype: Dtype) -> RowLibrary:
-    """Return the functions for a dtype."""
-    return RowLibrary(dtype)
+    """Return the functions of `TABLE` for a dtype."""
+    return RowLibrary(dtype, row_kernels)
+
+
+@functools.lru_cache(64)
+def library_of(kernel: RowKernel, dtype: Dtype) -> RowLibrary:
+    """Return the function of one kernel for a dtype."""
+    return RowLibrary(dtype, lambda: [kernel])
 
 
 def build() -> bool:
@@ -280,7 +292,7 @@ def run(name: str, arrays: Sequence[Any], axis: Any, out: Array | None = None) -
     shapes = {"point": shape, "row": shape[:split] + (1,) * (len(shape) - split), "column": shape[split:]}
     results = [out] if out is not None else [np.empty(shapes[level], dtype) for level in function.levels]
     used = [*arrays, *results]
-    addresses = (POINTER * len(used))(*(a.ctypes.data for a in used))
+    addresses = (POINTER * len(used))(*map(address, used))
     count = columns if function.by_column else rows
 
     def task(first: int, last: int) -> None:
@@ -301,6 +313,39 @@ def run(name: str, arrays: Sequence[Any], axis: Any, out: Array | None = None) -
     else:
         run_all(task, count, -(-count // threads() // LINE) * LINE if function.by_column else None)
     return results[0] if len(results) == 1 else tuple(results)
+
+
+def replaced(kernel: RowKernel, arrays: Sequence[Array], numbers: Sequence[Any]) -> bool:
+    """Replace the first of `arrays`, of one shape, by the results of an elementwise kernel in C, if that is possible.
+
+    Returns
+    -------
+    bool
+        Whether they are replaced; nothing is written otherwise.
+    """
+    x = arrays[0]
+    shape, dtype, size = x.shape, x.dtype, x.size
+    if size < REPLACED or dtype.char not in "fd":
+        return False
+    found = library_of(kernel, dtype)
+    function = found.functions.get(kernel.name)
+    if function is None:
+        found.start()
+        return False
+    if not all(a.shape == shape and a.dtype == dtype and a.flags.carray for a in arrays):
+        return False
+    used = [*arrays, *(np.asarray(number, dtype) for number in numbers), *arrays[: len(function.levels)]]
+    addresses = (POINTER * len(used))(*map(address, used))
+
+    def task(first: int, last: int) -> None:
+        if not function.call(addresses, 1, size, first, last):
+            raise MemoryError(f"{kernel.name}: no memory")
+
+    if size < SHARED:
+        task(0, size)
+    else:
+        run_all(task, size, -(-size // threads() // LINE) * LINE)
+    return True
 
 
 def sums(x: Array, axis: Any, keepdims: bool) -> Any:

@@ -187,6 +187,10 @@ class Builder:
             raise Unfusible(f"dtype {name}")
         return name
 
+    def isdtype(self, dtype: Dtype, kind: str) -> bool:
+        """Return whether a dtype is of a kind of the standard."""
+        return bool(self.backend.namespace.isdtype(dtype, kind))
+
     def spec(self, shape: Shape, dtype: Dtype, like: Symbol) -> Spec:
         """Return a spec on the device of `like`."""
         return self.backend.spec_for(shape, dtype, like.spec.device)
