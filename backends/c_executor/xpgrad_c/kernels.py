@@ -54,7 +54,10 @@ def _row_functions(
     for number, (name, _) in enumerate(called):
         set_loop(number, *(loop(name, dtype) or ()))
     kind = ctypes.CFUNCTYPE(ctypes.c_int, POINTER, *[LONG] * 4)
-    return {
-        name: RowFunction(kind(library.address(f"{name}_{name_of_dtype}")), source.levels, source.by_column)
-        for name, source in sources.items()
-    }
+    of_groups = ctypes.CFUNCTYPE(ctypes.c_int, POINTER, POINTER, LONG, LONG)
+    found = {}
+    for name, source in sources.items():
+        own = f"{name}_{name_of_dtype}"
+        each = of_groups(library.address(f"{own}_each")) if source.flat else None
+        found[name] = RowFunction(kind(library.address(own)), source.levels, source.by_column, each)
+    return found

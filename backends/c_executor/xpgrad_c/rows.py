@@ -62,6 +62,13 @@ static {type} {name}_pair({parameters}, long first, long n) {{
 }}
 static {type} {name}({parameters}, long n) {{ return 0 + {name}_pair({arguments}, 0, n); }}
 """
+_EACH = """\
+int {name}_each(char *const *arrays, const long *sizes, long count, long width) {{
+    for (long i = 0; i < count; i++)
+        if (!{name}(arrays + i * width, 1, sizes[i], 0, sizes[i])) return 0;
+    return 1;
+}}
+"""
 _LOOPS = """\
 static struct {{ void (*run)(char **, const long *, const long *, void *); void *data; }} loops[{count}];
 void set_loop(long number, void *run, void *data) {{
@@ -94,7 +101,9 @@ class RowSource(NamedTuple):
     text : str
     levels : tuple of str
         Levels of the results; "point" for kernels without rows.
-    by_column : bool
+    by_column, flat : bool
+        Whether it computes columns; whether elements, for which a second function, ``NAME_each``, takes groups of
+        arrays, see `RowFunction`.
     called : frozenset of tuple
         Functions and dtypes of the library's loops that the kernel calls.
     reductions : frozenset of tuple
@@ -104,6 +113,7 @@ class RowSource(NamedTuple):
     text: str
     levels: tuple[str, ...]
     by_column: bool
+    flat: bool
     called: frozenset[tuple[str, str]]
     reductions: frozenset[tuple[str, str]]
 
@@ -208,9 +218,11 @@ def row_source(backend: Backend, kernel: RowKernel, dtype: str) -> RowSource | N
         f"char *s = aligned_alloc(64, {len(vectors)} * stride + {-(-8 * len(scalars) // 64) * 64} + 64);\n"
         f"if (!s) return 0;\n{loop}free(s);\nreturn 1;\n}}\n"
     )
+    if flat:
+        text += _EACH.format(name=name)
     called = frozenset((node.op, node.dtype) for node in nodes if node.op in CALLED)
     reductions = frozenset((node.op, node.dtype) for node in nodes if node.op in REDUCTIONS)
-    return RowSource(text, tuple(node.level for node in outputs), by_column, called, reductions)
+    return RowSource(text, tuple(node.level for node in outputs), by_column, flat, called, reductions)
 
 
 def _nodes(backend: Backend, kernel: RowKernel, dtype: str) -> tuple[list[Node], list[Node], bool] | None:

@@ -1,6 +1,7 @@
 """NumPy's functions in compiled programs: which return new memory, and which can write into given memory."""
 
 import functools
+import itertools
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -11,9 +12,10 @@ from xpgrad.plugin import CHAPTERS, OPERATORS, Programs, RowKernel, Spec, python
 from xpgrad.types import Array, Dtype, Kernel
 from xpgrad_numpy import elementwise
 from xpgrad_numpy.aligned import aligned
-from xpgrad_numpy.kernels import KERNELS, rows
+from xpgrad_numpy.kernels import KERNELS
 from xpgrad_numpy.kernels.gathers import scatter_add
 from xpgrad_numpy.kernels.indexing import INDEXING
+from xpgrad_numpy.kernels.joint import Joint, joint
 from xpgrad_numpy.namespace import NAMESPACE, at_once, is_whole
 from xpgrad_numpy.writers import INTO, WRITERS
 
@@ -191,12 +193,18 @@ class NumPyPrograms(Programs):
         """Return the results of a function, computed in blocks that fit the cache."""
         return elementwise.in_blocks(function, arrays, specs)
 
-    def in_cache(
-        self, function: Kernel, arrays: Sequence[Array], kernel: RowKernel | None = None, numbers: Sequence[Any] = ()
-    ) -> None:
-        """Call a function that writes into arrays with their parts, if they are large, or its kernel in C."""
-        if kernel is None or not rows.replaced(kernel, arrays, numbers):
-            elementwise.write_in_blocks(function, arrays)
+    def in_cache(self, function: Kernel, arrays: Sequence[Array]) -> None:
+        """Call a function that writes into arrays with their parts, if they are large."""
+        elementwise.write_in_blocks(function, arrays)
+
+    def joint(self, kernel: RowKernel, groups: Sequence[Sequence[Array]]) -> Joint | None:
+        """Return a function that replaces the arrays of all groups by the results of a kernel in C."""
+        return joint(kernel, groups)
+
+    def apart(self, arrays: Sequence[Array]) -> bool:
+        """Return whether the arrays are in different parts of the memory."""
+        bounds = sorted(map(np.lib.array_utils.byte_bounds, arrays))
+        return all(end <= start for (_, end), (start, _) in itertools.pairwise(bounds))
 
     def scratch(self, spec: Spec) -> Array:
         """Return new memory where loops write fast; its elements are not initialised."""

@@ -34,11 +34,15 @@ class RowFunction(NamedTuple):
         The levels of the results.
     by_column : bool
         Whether threads share the columns instead of the rows.
+    each : callable or None
+        For functions of elements ``each(addresses, sizes, count, width)`` computes `count` groups of arrays and
+        results; a group has `width` addresses, and a number of elements in `sizes`. It returns as `call` does.
     """
 
     call: Callable[[Any, int, int, int, int], int]
     levels: tuple[str, ...]
     by_column: bool
+    each: Callable[[Any, Any, int, int], int] | None = None
 
 
 def executor_name(plugin: str) -> str:

@@ -106,17 +106,27 @@ class Programs:
         """
         return function(*arrays, *(None for _ in specs))  # type: ignore[no-any-return]  # a tuple of arrays
 
-    def in_cache(
-        self, function: Callable[..., Any], arrays: Sequence[Array], kernel: "RowKernel | None" = None,
-        numbers: Sequence[Any] = (),
-    ) -> None:  # fmt: skip
+    def in_cache(self, function: Callable[..., Any], arrays: Sequence[Array]) -> None:
         """Call a function that computes elementwise and writes into `arrays`, all of one shape.
 
-        It may be called with corresponding parts of the arrays, one after the other, which stay in the cache. If there
-        is a `kernel`, it may be compiled instead: from `arrays` and `numbers` it computes what the function writes into
-        the first arrays.
+        It may be called with corresponding parts of the arrays, one after the other, which stay in the cache.
         """
         function(*arrays)
+
+    def joint(
+        self, kernel: "RowKernel", groups: Sequence[Sequence[Array]]
+    ) -> Callable[[Sequence[Array], Sequence[Any]], bool] | None:
+        """Return a function that replaces the arrays of all groups by the results of an elementwise kernel.
+
+        A group has the first arrays of the kernel, all of one shape. The function takes the next array of each group,
+        and the numbers that are the kernel's last arguments. It returns False, and has changed nothing, if it cannot
+        take these arrays. None if the kernel is not compiled.
+        """
+        return None
+
+    def apart(self, arrays: Sequence[Array]) -> bool:
+        """Return whether no two of the arrays share memory; by default whether they are different objects."""
+        return len({*map(id, arrays)}) == len(arrays)
 
     def scratch(self, spec: "Spec") -> Array:
         """Return a new uninitialised array for intermediate results."""

@@ -1,6 +1,7 @@
 """A training step as one program: forward, backward, and update."""
 
 import functools
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -9,9 +10,9 @@ from xpgrad import array_api
 from xpgrad.backend.device import Device
 from xpgrad.backend.spec import Spec
 from xpgrad.chainer.parameter import Parameter
-from xpgrad.errors import TraceError
+from xpgrad.errors import CompileWarning, TraceError
 from xpgrad.graph.variable import Variable, constant_variable
-from xpgrad.optimizers.formula import Numbers, real_spec
+from xpgrad.optimizers.formula import Numbers, apart, is_option, real_spec
 from xpgrad.optimizers.loss_scaling import finite
 from xpgrad.optimizers.undo import GradientJournal
 from xpgrad.optimizers.update_rule import UpdateRule, held_by
@@ -92,7 +93,7 @@ class CompiledStep:
                 groups.append((self._group(param, known, numbers), param._node.spec))
                 rule: UpdateRule = param.update_rule
                 hooks.append(_of_hooks(rule) if rule._hooks["pre"] or rule._hooks["post"] else ())
-            options = [{name: x for name, x in each.items() if x is None or isinstance(x, bool)} for each in numbers]
+            options = [{name: x for name, x in each.items() if is_option(x)} for each in numbers]
             scale = optimizer._scale
             dynamic = None if scale is None else scale.interval is not None
             key = (
@@ -101,6 +102,9 @@ class CompiledStep:
             )  # fmt: skip
             program = self.programs.get(key)
             if program is None:
+                if not apart(params):  # a program gives each parameter an array of its own
+                    warnings.warn(f"{self!r}: parameters share memory; steps run without a program", CompileWarning, 2)
+                    return self._eager(args, kwds)
                 places = [CoefficientPlace(i, param.device, real_spec(spec).dtype)
                           for (i, spec), param in zip(groups, params, strict=True)]  # fmt: skip
                 program = self.programs[key] = StepProgram(self, params, places, options)
@@ -171,7 +175,7 @@ class StepProgram:
         optimizer = self.owner.optimizer
         for place, scalars in self.scalars.items():
             for name, x in numbers[place.group].items():
-                if x is not None and not isinstance(x, bool):
+                if not is_option(x):
                     if name not in scalars:
                         scalars[name] = Scalar(place.device, place.dtype)
                         self.numbers[place][name] = scalars[name].variable

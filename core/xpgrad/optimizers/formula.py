@@ -88,6 +88,14 @@ def writes(backend: Backend) -> bool:
     return backend.capabilities.lacking(["index_assignment", "in_place_update", "dlpack_shares_memory"]) is None
 
 
+def apart(params: Sequence[Parameter]) -> bool:
+    """Return whether no two parameters share memory that an update writes to."""
+    arrays: dict[Backend, list[Array]] = {}
+    for param in params:
+        arrays.setdefault(param._node.spec.backend, []).append(param._array)
+    return all(programs_of(backend).apart(each) for backend, each in arrays.items() if writes(backend))
+
+
 def squared(xp: Namespace, x: Array, weight: Any = None) -> Array:
     """Return the squared moduli of an array or Variable, times a real weight."""
     y = x if weight is None else weight * x
@@ -128,14 +136,19 @@ def prepared(numbers: Numbers, spec: Spec) -> Numbers:
     """Return coefficients as operands for parameters of `spec`."""
     spec = real_spec(spec)
     known = spec.constants
-    return {name: known.get(x) or _operand(x, spec) for name, x in numbers.items()}
+    return {name: x if is_option(x) else known.get(x) or _operand(x, spec) for name, x in numbers.items()}
 
 
 def _operand(x: Any, spec: Spec) -> Any:
-    return x if x is None or isinstance(x, (bool, Variable)) else spec.backend.prepare(float(x), spec)
+    return x if isinstance(x, Variable) else spec.backend.prepare(float(x), spec)
 
 
-class Step:
+def is_option(x: Any) -> bool:
+    """Return whether a coefficient decides which operations a step has: a bool or None."""
+    return x is None or x is True or x is False
+
+
+class FormulaStep:
     """The step of a formula for parameters of `spec`, as a function for `changed`.
 
     It takes a namespace, the parameter, the states called `names`, and the gradient, and returns parameter and states.
@@ -145,6 +158,7 @@ class Step:
         self.names, self.c, self._formula, self._spec = tuple(names), c, formula, spec
 
     def __call__(self, xp: Namespace, w: Array, *operands: Array) -> tuple[Array, ...]:
+        """Return the parameter and its states after the step."""
         *kept, g = operands
         s = dict(zip(self.names, kept, strict=True))
         w = in_wide(self._spec, self._formula.step)(xp, w, g, s, self.c)
@@ -154,27 +168,23 @@ class Step:
         """Return the step as a kernel for executors, or None for users' formulas, and the numbers that it takes."""
         if not self._formula.step.__module__.startswith(__package__):  # others may depend on more than their arguments
             return None, ()
-        numbers, options = {}, []
-        for name, x in self.c.items():
-            if x is None or x is True or x is False:
-                options.append((name, x))
-            else:
-                numbers[name] = x
-        return _kernel(self._formula, self.names, tuple(numbers), tuple(options)), [*numbers.values()]
+        numbers = {name: x for name, x in self.c.items() if not is_option(x)}
+        options = tuple([(name, x) for name, x in self.c.items() if name not in numbers])
+        return _kernel(self._formula.step, self.names, tuple(numbers), options), [*numbers.values()]
 
 
 @functools.lru_cache(256)
 def _kernel(
-    formula: type[Formula], names: tuple[str, ...], numbers: tuple[str, ...], options: tuple[tuple[str, Any], ...]
+    formula: Callable[..., Array], names: tuple[str, ...], numbers: tuple[str, ...], options: tuple[Any, ...]
 ) -> RowKernel:
     def step(xp: Namespace, w: Array, *operands: Array) -> tuple[Array, ...]:
         s, g = dict(zip(names, operands, strict=False)), operands[len(names)]
         c = dict(zip(numbers, operands[len(names) + 1 :], strict=True), **dict(options))
-        w = formula.step(xp, w, g, s, c)
+        w = formula(xp, w, g, s, c)
         return w, *s.values()
 
     levels = ("point",) * (2 + len(names)) + ("one",) * len(numbers)
-    return RowKernel(f"step_of_{formula.__name__}", levels, step)
+    return RowKernel("step", levels, step)
 
 
 def changed(
@@ -185,8 +195,7 @@ def changed(
     Parameters
     ----------
     function : callable
-        ``function(xp, *operands)``, elementwise, returns the replacements of the first operands. A `Step` may be
-        compiled.
+        ``function(xp, *operands)``, elementwise, returns the replacements of the first operands.
     arrays : sequence of array, of one shape
     in_place : bool
         Whether they may be written to.
@@ -201,8 +210,7 @@ def changed(
 
 
 def _in_place(backend: Backend, function: Callable[..., Sequence[Any]], *arrays: Array) -> None:
-    kernel, numbers = function.kernel() if type(function) is Step else (None, ())
-    programs_of(backend).in_cache(functools.partial(_write, function, backend.xp), arrays, kernel, numbers)
+    programs_of(backend).in_cache(functools.partial(_write, function, backend.xp), arrays)
 
 
 def _write(function: Callable[..., Sequence[Any]], xp: Namespace, *arrays: Array) -> None:

@@ -4,12 +4,13 @@ import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from xpgrad.backend.executors import RowKernel
 from xpgrad.backend.levels import live
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.programs import programs_of
 from xpgrad.chainer.parameter import Parameter
 from xpgrad.graph.variable import Variable
-from xpgrad.optimizers.formula import Formula, Numbers, changed, prepared, state_spec, Step, writes
+from xpgrad.optimizers.formula import Formula, FormulaStep, Numbers, apart, changed, prepared, state_spec, writes
 from xpgrad.optimizers.update_rule import unscale
 from xpgrad.types import Array
 
@@ -26,6 +27,8 @@ class Pack:
         The common arrays, with one axis, for each state by name, and for values and gradients.
     parts : list of dict
         For each parameter views of `memory`, in its shape.
+    apart : bool
+        Whether the parameters share no memory; otherwise nothing is packed.
     """
 
     def __init__(self, params: Sequence[Parameter], formula: type[Formula], names: Sequence[str]) -> None:
@@ -34,11 +37,15 @@ class Pack:
         self.spec = spec = params[0]._node.spec
         backend = spec.backend
         self.assign = backend.follow(operator.setitem)
+        self.arrays = [param._array for param in params]
+        self.parts: list[dict[str, Array]] = []
+        self.apart = apart(params)
+        if not self.apart:
+            return
         size = sum(param.size for param in params)
         flat = backend.spec_for((size,), spec.dtype, spec.device)
         specs = {"": flat, **{f"state {name}": state_spec(formula, name, flat) for name in names}, "grad": flat}
         self.memory = {key: programs_of(backend).scratch(spec) for key, spec in specs.items()}
-        self.parts: list[dict[str, Array]] = []
         reshape, start = backend.follow(backend.namespace.reshape), 0
         for param in params:
             stop = start + param.size
@@ -53,10 +60,12 @@ class Pack:
         return [param.update_rule for param in self.params]
 
     def holds(self) -> bool:
-        """Return whether the states are still the parts of the common arrays: no state was replaced."""
-        for param, part in zip(self.params, self.parts, strict=True):
+        """Return whether no parameter and no state was replaced: the states are parts of the common arrays."""
+        if any(param._array is not array for param, array in zip(self.params, self.arrays, strict=True)):
+            return False
+        for param, part in zip(self.params, self.parts, strict=self.apart):
             state = param.update_rule._state
-            if state is None or part[""].shape != param._node.spec.shape:
+            if state is None:
                 return False
             for name, key in self.keys:
                 if state.get(name) is not part[key]:
@@ -68,16 +77,44 @@ class Pack:
         for param, part in zip(self.params, self.parts, strict=True):
             self.assign(part[""], ..., param._array)
             self.assign(part["grad"], ..., gradient(param))
-        changed(Step(formula, self.names, c, self.spec), list(self.memory.values()))
+        changed(FormulaStep(formula, self.names, c, self.spec), list(self.memory.values()))
         for param, part in zip(self.params, self.parts, strict=True):
             self.assign(param._array, ..., part[""])
 
 
+class Joined:
+    """Parameters of one dtype and device that compiled code updates in one call, with their states.
+
+    Attributes
+    ----------
+    kernel : RowKernel
+    run : callable or None
+        See `Programs.joint`.
+    """
+
+    def __init__(self, params: Sequence[Parameter], kernel: RowKernel, names: Sequence[str]) -> None:
+        self.kernel = kernel
+        states = [param.update_rule._state for param in params]
+        self.kept = [(each, each._array, s, [*s.values()]) for each, s in zip(params, states, strict=True)]
+        arrays = [[array, *(s[name] for name in names)] for _, array, s, _ in self.kept]
+        self.run = programs_of(params[0]._node.spec.backend).joint(kernel, arrays)
+
+    def holds(self) -> bool:
+        """Return whether parameters and states have still these arrays."""
+        for param, array, state, arrays in self.kept:
+            if param._array is not array or param.update_rule._state is not state or len(state) != len(arrays):
+                return False
+            if not all(map(operator.is_, state.values(), arrays)):
+                return False
+        return True
+
+
 class Packs:
-    """The packs of an optimizer, which are made again where parameters or states were replaced."""
+    """The parameters that an optimizer updates together, grouped again where parameters or states were replaced."""
 
     def __init__(self) -> None:
         self.known: dict[Any, Pack] = {}
+        self.joined: dict[Any, Joined] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Packs, ()  # copies of states are no parts of common arrays
@@ -90,7 +127,7 @@ class Packs:
         if live:
             return lambda: list(params)
         groups: dict[Any, list[Parameter]] = {}
-        others = []
+        last, members, others = None, list[Parameter](), []
         writable: dict[type, bool] = {}
         for param in params:
             rule, node, kind = param.update_rule, param._node, type(param._array)
@@ -102,7 +139,9 @@ class Packs:
                     unscale(param)
                 # each dtype of a backend has separate constants; comparing dtypes takes longer
                 key = rule.t, id(rule.hyperparam._parent), id(spec.constants), spec.device, rule.formula
-                groups.setdefault(key, []).append(param)
+                if key != last:
+                    last, members = key, groups.setdefault(key, [])
+                members.append(param)
             else:
                 others.append(param)
                 if rule is not None and rule.enabled and param._grad is not None:
@@ -121,24 +160,60 @@ class Packs:
         rule, spec = group[0].update_rule, group[0]._node.spec
         t = rule.t + 1
         c = prepared(rule.formula.coefficients(rule.hyperparam.at(t), t), spec)
+        step = self._joined(group, key, c) or self._packed(group, key, c)
+
+        def update() -> None:
+            step()
+            for param in group:
+                param.update_rule.t = t
+
+        return update
+
+    def _joined(self, group: list[Parameter], key: Any, c: Numbers) -> Callable[[], None] | None:
+        """Return a function that updates the parameters of a group by compiled code, or None."""
+        rule, spec = group[0].update_rule, group[0]._node.spec
+        if rule._state is None:  # the first update makes the states
+            return None
+        kernel, numbers = FormulaStep(rule.formula, [*rule._state], c, spec).kernel()
+        if kernel is None:
+            return None
+        key = key, *map(id, group)
+        joined = self.joined.get(key)
+        if joined is None or joined.kernel is not kernel or not joined.holds():
+            for param in group:
+                param.update_rule.prepare(param)
+            joined = Joined(group, kernel, [*rule._state])
+            if joined.run is None:
+                return None
+            self.joined[key] = joined
+        run: Any = joined.run
+
+        def update() -> None:
+            if not run([gradient(param) for param in group], numbers):
+                for param in group:
+                    param.update_rule.step(param, c)
+
+        return update
+
+    def _packed(self, group: list[Parameter], key: Any, c: Numbers) -> Callable[[], None]:
+        """Return a function that updates the small parameters of a group together, and the others."""
         small: list[Parameter] = []
         large: list[Parameter] = []
         for param in group:
             (small if param._node.spec.size <= MOST else large).append(param)
-        apart = len({id(param._array) for param in small}) == len(small)  # copies of links may share arrays
-        pack = self._pack(small, key) if len(small) > 1 and apart else None
-        if pack is None:
+        pack = self._pack(small, key) if len(small) > 1 else None
+        if pack is not None and not pack.apart:
+            pack, large = None, group
+        elif pack is None:
             large += small
         for param in large:
             param.update_rule.prepare(param)
 
         def update() -> None:
             if pack is not None:
-                pack.update(rule.formula, c)
+                pack.update(group[0].update_rule.formula, c)
             for param in large:
                 param.update_rule.step(param, c)
-            for param in group:
-                param.update_rule.t = t
 
         return update
 

@@ -7,7 +7,7 @@ from xpgrad import array_api
 from xpgrad.config import backprop_mode, called_with
 from xpgrad.errors import DtypeError
 from xpgrad.graph.variable import Variable, constant_variable
-from xpgrad.optimizers.formula import Formula, real_spec, state_spec, Step
+from xpgrad.optimizers.formula import Formula, FormulaStep, is_option, real_spec, state_spec
 from xpgrad.transforms.leaves import as_leaf, is_array
 from xpgrad.transforms.trees import Structure, flatten, where
 from xpgrad.types import Dtype
@@ -120,7 +120,7 @@ class Rule:
             w, spec = ws[i], ws[i]._node.spec
             if w.dtype not in cast:
                 cast[w.dtype] = {name: _cast(x, real_spec(spec).dtype) for name, x in numbers.items()}
-            step = Step(self.formula, names, cast[w.dtype], spec)
+            step = FormulaStep(self.formula, names, cast[w.dtype], spec)
             ws[i], *states = step(array_api, w, *(kept[name][i] for name in names), g)
             for name, x in zip(names, states, strict=True):
                 kept[name][i] = x
@@ -130,7 +130,7 @@ class Rule:
 def _cast(x: Any, dtype: Dtype) -> Any:
     if isinstance(x, Variable):
         return x if x.dtype == dtype else array_api.astype(x, dtype)
-    return x if x is None or isinstance(x, bool) else float(x)
+    return x if is_option(x) else float(x)
 
 
 def _variables(leaves: Sequence[Any], structure: Structure, what: str) -> list[Variable]:

@@ -14,13 +14,13 @@ from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable
 from xpgrad.optimizers.formula import (
     Formula,
+    FormulaStep,
     Numbers,
     change_gradient,
     changed,
     prepared,
     real_spec,
     state_spec,
-    Step,
     writes,
 )
 from xpgrad.optimizers.hyperparameter import Hyperparameter
@@ -196,7 +196,7 @@ class UpdateRule:
         assert formula is not None
         assert state is not None
         names = [name for name in state if name != MASTER]
-        step, array = Step(formula, names, numbers, param._node.spec), param.array
+        step, array = FormulaStep(formula, names, numbers, param._node.spec), param.array
         made, *states, _ = changed(step, [array, *[state[name] for name in names], param.grad])
         if made is not array:
             param.array = made

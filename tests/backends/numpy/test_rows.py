@@ -209,6 +209,6 @@ def test_kernels_without_compiled_code_use_numpy(rng: np.random.Generator, monke
 @pytest.mark.usefixtures("_compiled")
 def test_a_failure_leaves_all_to_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rows, "loop", lambda *args: 1 / 0)
-    found = rows.RowLibrary(np.dtype("f"))
+    found = rows.RowLibrary(np.dtype("f"), rows.row_kernels)
     assert not found.prepare()
     assert "division by zero" in toolchain().failures[-1]

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from tests.core.optimizers.problems import Model, data, loss_of, made, values
 
-from xpgrad import Chain, Parameter, optimizers
+import xpgrad
+from xpgrad import Chain, CompileWarning, Parameter, optimizers
 from xpgrad.optimizers import packed
 from xpgrad.testing.arrays import on_host
 
@@ -106,16 +107,20 @@ def test_an_array_of_many_parts_is_updated_whole(specifier):
     np.testing.assert_array_equal(on_host(model.w.array), -0.5 * grad)
 
 
-def test_parameters_over_one_array_are_updated_one_after_the_other():
-    model = Chain()
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("specifier", ["@numpy", "@torch"])
+@pytest.mark.parametrize("view", [lambda x: x, lambda x: x.T, lambda x: x[1:]], ids=["same", "transposed", "part"])
+def test_parameters_that_share_memory_are_updated_one_after_the_other(view, specifier, compiled):
+    pytest.importorskip(specifier.replace("@", "xpgrad_"))
+    model, array = Chain(), xpgrad.get_device(specifier).send(np.arange(12.0).reshape(4, 3))
     with model.init_scope():
-        model.one = Model()
-        model.two = model.one.copy("share")
-    array = model.one.W.array
-    assert model.two.W.array is array
-    before = array.copy()
+        model.one, model.two = Parameter(array), Parameter(view(array))
+    expected = np.arange(12.0).reshape(4, 3) - 1.0
+    expected[:1] += 0.5 * (len(model.two) == 3 and model.two.shape == (3, 3))
     optimizer = optimizers.SGD(lr=0.5).setup(model)
-    for param in model.params():
-        param.grad = np.ones_like(param.array)
-    optimizer.update()
-    np.testing.assert_array_equal(array, before - 1.0)
+    if compiled:
+        with pytest.warns(CompileWarning, match="share memory"):
+            optimizer.compile(lambda: model.one.sum() + model.two.sum())()
+    else:
+        optimizer.update(lambda: model.one.sum() + model.two.sum())
+    np.testing.assert_array_equal(on_host(array), expected)

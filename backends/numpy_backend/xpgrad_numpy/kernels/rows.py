@@ -19,7 +19,6 @@ from xpgrad.plugin import RowFunction, RowKernel, from_executors, run_all, threa
 from xpgrad.types import Array, Dtype, Kernel, Shape
 
 LARGE = 2**15  # elements from which a call of C is worth it
-REPLACED = 2**12  # elements from which it is for functions that write into their arrays
 SHARED = 2**18  # elements from which threads share the rows, and the sum of all elements is faster in C
 PART = 2**12  # elements up to which a sum is not divided
 LINE = 64  # columns of which a thread has a multiple
@@ -230,12 +229,6 @@ def library(dtype: Dtype) -> RowLibrary:
     return RowLibrary(dtype, row_kernels)
 
 
-@functools.lru_cache(64)
-def library_of(kernel: RowKernel, dtype: Dtype) -> RowLibrary:
-    """Return the function of one kernel for a dtype."""
-    return RowLibrary(dtype, lambda: [kernel])
-
-
 def build() -> bool:
     """Compile the functions of all dtypes; return whether that was possible."""
     done = [library(np.dtype(char)).prepare() for char in "fd"]
@@ -313,39 +306,6 @@ def run(name: str, arrays: Sequence[Any], axis: Any, out: Array | None = None) -
     else:
         run_all(task, count, -(-count // threads() // LINE) * LINE if function.by_column else None)
     return results[0] if len(results) == 1 else tuple(results)
-
-
-def replaced(kernel: RowKernel, arrays: Sequence[Array], numbers: Sequence[Any]) -> bool:
-    """Replace the first of `arrays`, of one shape, by the results of an elementwise kernel in C, if that is possible.
-
-    Returns
-    -------
-    bool
-        Whether they are replaced; nothing is written otherwise.
-    """
-    x = arrays[0]
-    shape, dtype, size = x.shape, x.dtype, x.size
-    if size < REPLACED or dtype.char not in "fd":
-        return False
-    found = library_of(kernel, dtype)
-    function = found.functions.get(kernel.name)
-    if function is None:
-        found.start()
-        return False
-    if not all(a.shape == shape and a.dtype == dtype and a.flags.carray for a in arrays):
-        return False
-    used = [*arrays, *(np.asarray(number, dtype) for number in numbers), *arrays[: len(function.levels)]]
-    addresses = (POINTER * len(used))(*map(address, used))
-
-    def task(first: int, last: int) -> None:
-        if not function.call(addresses, 1, size, first, last):
-            raise MemoryError(f"{kernel.name}: no memory")
-
-    if size < SHARED:
-        task(0, size)
-    else:
-        run_all(task, size, -(-size // threads() // LINE) * LINE)
-    return True
 
 
 def sums(x: Array, axis: Any, keepdims: bool) -> Any:

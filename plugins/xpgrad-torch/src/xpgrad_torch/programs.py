@@ -1,9 +1,8 @@
 """`TorchPrograms`: PyTorch's functions in compiled programs, and elementwise steps in blocks."""
 
 from collections.abc import Sequence
-from typing import Any
 
-from xpgrad.plugin import Programs, RowKernel
+from xpgrad.plugin import Programs
 from xpgrad.types import Array, Kernel
 
 PART = 2**18  # bytes of a tensor that stays in a core's cache, with what is computed meanwhile
@@ -17,9 +16,11 @@ class TorchPrograms(Programs):
         """Return whether this is a method of tensors that computes in place: ``.add_``."""
         return name.startswith(".") and name.endswith("_")
 
-    def in_cache(
-        self, function: Kernel, arrays: Sequence[Array], kernel: RowKernel | None = None, numbers: Sequence[Any] = ()
-    ) -> None:
+    def apart(self, arrays: Sequence[Array]) -> bool:
+        """Return whether the tensors have different storages."""
+        return len({array.untyped_storage().data_ptr() for array in arrays}) == len(arrays)
+
+    def in_cache(self, function: Kernel, arrays: Sequence[Array]) -> None:
         """Call a function that writes into tensors with their parts, if they are large and in host memory."""
         first = arrays[0]
         size, count = first.numel(), -(-first.nbytes // PART)

@@ -1,0 +1,125 @@
+"""Steps of optimizers in C: the bits of NumPy's steps, after any change of parameters, gradients and states."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.core.optimizers.problems import OPTIMIZERS, made
+
+from xpgrad import GradientMethod, Link, Parameter
+from xpgrad_numpy.kernels import joint, rows
+
+SHAPES = [(5, 1031), (70, 61), (3,), (520, 523)]
+"""The last parameter has so many elements that threads share it."""
+OPTIONS: dict[str, list[dict[str, Any]]] = {
+    "Adam": [{}, {"weight_decay_rate": 0.1}, {"amsgrad": True}, {"adabound": True, "amsgrad": True}],
+    "Lion": [{"weight_decay_rate": 0.0}, {"weight_decay_rate": 0.1}],
+}
+METHODS = [(name, each) for name in OPTIMIZERS for each in OPTIONS.get(name, [{}])]
+Change = Callable[[Any], None]
+
+
+class Halved(GradientMethod):
+    """A user's formula: it depends on more than its arguments."""
+
+    factor = 0.5
+
+    @staticmethod
+    def states(h: Any) -> dict[str, float]:
+        return {"kept": 0.0}
+
+    @staticmethod
+    def step(xp: Any, w: Any, g: Any, s: Any, c: Any) -> Any:
+        w -= Halved.factor * g
+        return w
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A folder in which the steps are compiled."""
+    return str(tmp_path_factory.mktemp("steps"))
+
+
+@pytest.fixture(params=["float32", "float64"])
+def groups(request: pytest.FixtureRequest, codegen: None, folder: str, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return a function that compares updates in C with NumPy's, and returns how many groups C updated."""
+    monkeypatch.setenv("XPGRAD_CACHE_DIR", folder)
+    monkeypatch.setenv("XPGRAD_NUM_THREADS", "2")
+    monkeypatch.setattr(rows.RowLibrary, "start", lambda self: self.prepare())
+    monkeypatch.setattr(joint, "_libraries", {})
+
+    def updated(optimizer: Any, least: float, change: Change) -> tuple[list[Any], int]:
+        monkeypatch.setattr(joint, "LEAST", least)
+        rng, model = np.random.default_rng(0), Link()
+        with model.init_scope():
+            for i, shape in enumerate(SHAPES):
+                setattr(model, f"p{i}", Parameter(rng.standard_normal(shape).astype(request.param)))
+        optimizer.setup(model)
+        for step in range(6):
+            for param in model.params():
+                param.grad = rng.standard_normal(param.shape).astype(request.param)
+            if step == 4:
+                change(model)
+            optimizer.update()
+        states = [state for param in model.params() for state in param.update_rule.state.values()]
+        return [*(param.array for param in model.params()), *states], len(optimizer._packs.joined)
+
+    def compared(make: Callable[[], Any], change: Change = lambda model: None) -> int:
+        expected, none = updated(make(), float("inf"), change)
+        got, count = updated(make(), 1, change)
+        assert not none
+        for x, y in zip(got, expected, strict=True):
+            np.testing.assert_array_equal(x, y)
+        return count
+
+    return compared
+
+
+@pytest.mark.parametrize(("name", "options"), METHODS)
+def test_steps_in_c_have_numpys_bits(name: str, options: dict[str, Any], groups: Any) -> None:
+    assert groups(lambda: made(name, **options)) == 1
+
+
+def replace_a_state(model: Any) -> None:
+    model.p0.update_rule.state["m"] = np.full((5, 1031), 0.5, model.p0.dtype)
+
+
+def replace_an_array(model: Any) -> None:
+    model.p1.array = np.ones((70, 61), model.p1.dtype)
+
+
+def transpose_a_gradient(model: Any) -> None:
+    model.p1.grad = np.asfortranarray(model.p1.grad)
+
+
+def transpose_a_parameter(model: Any) -> None:
+    model.p1.array = np.asfortranarray(model.p1.array)
+
+
+def change_options(model: Any) -> None:
+    for param in model.params():
+        param.update_rule.hyperparam.parent.weight_decay_rate = 0.5
+
+
+def share_an_array(model: Any) -> None:
+    model.p1.array = model.p0.array.reshape(-1)[: 70 * 61].reshape(70, 61)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [replace_a_state, replace_an_array, transpose_a_gradient, transpose_a_parameter, change_options, share_an_array],
+)
+def test_after_a_change_steps_are_the_same(change: Change, groups: Any) -> None:
+    assert groups(lambda: made("Adam"), change) == 1
+
+
+def test_formulas_of_users_are_not_compiled(groups: Any) -> None:
+    assert groups(Halved) == 0
+
+
+def test_steps_are_compiled_in_advance(folder: str, codegen: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XPGRAD_CACHE_DIR", folder)
+    monkeypatch.setattr(joint, "_libraries", {})
+    assert joint.build()
+    assert len(joint._libraries) == len(OPTIMIZERS) - 1  # the step of AdamW without a decay is that of Adam
