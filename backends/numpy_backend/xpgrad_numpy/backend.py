@@ -81,9 +81,9 @@ class NumPyBackend(Backend):
 
     def build(self) -> bool:
         """Compile the kernels in C; return whether that was possible."""
-        from xpgrad_numpy.kernels import direct, joint, rows  # only for this command
+        from xpgrad_numpy.kernels import direct, joint, pooling, rows  # only for this command
 
-        done = [rows.build(), direct.build(), joint.build()]
+        done = [each.build() for each in (rows, direct, joint, pooling)]
         return all(done)
 
     def devices(self) -> Sequence[Device]:

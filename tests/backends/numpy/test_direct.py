@@ -12,7 +12,7 @@ from xpgrad import functions as F
 from xpgrad.plugin import Geometry
 from xpgrad_c.executor import wait
 from xpgrad_c.written import Written
-from xpgrad_numpy.kernels import convolution, direct
+from xpgrad_numpy.kernels import convolution, direct, sources
 
 pytestmark = needs_compiler
 BOUNDS = {"float32": 2e-6, "float64": 4e-15}
@@ -37,10 +37,10 @@ def _compiled(folder: str, codegen: None, monkeypatch: pytest.MonkeyPatch) -> It
     for name in ("WORTH", "MIN_WIDTH", "MIN_SUMMED"):
         monkeypatch.setattr(direct, name, 1)
     monkeypatch.setattr(direct, "MAX_WASTE", 99.0)
-    for cached in (direct.loops, direct.compiled):
+    for cached in (direct.loops, sources.compiled):
         cached.cache_clear()
     yield
-    for cached in (direct.loops, direct.compiled):
+    for cached in (direct.loops, sources.compiled):
         cached.cache_clear()
 
 

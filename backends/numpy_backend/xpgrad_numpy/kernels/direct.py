@@ -3,18 +3,17 @@
 import ctypes
 import functools
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import xpgrad
-from xpgrad.plugin import Geometry, from_executors, run_all
+from xpgrad.plugin import Geometry
 from xpgrad.types import Array, Dtype
+from xpgrad_numpy.kernels.sources import INT, LONG, POINTER, function, in_threads, source
 
 SIZES = (3, 5, 7)  # of filters
 ONES = (1, 1)
-WORTH = 2**22  # multiplications below which loading the library takes longer than it saves
+WORTH = 2**19  # multiplications below which loading the library takes longer than it saves
 MAX_CHUNKS = 16  # of images, whose sums are added in their order whatever the number of threads
 VECTOR = 32  # bytes
 MAX_SUMS = 2**21  # bytes of a thread's sums for the gradient of the filters
@@ -24,26 +23,12 @@ FIELDS = (
     *("channels", "height", "width", "pad_y", "pad_x", "outs", "out_height", "out_width"),
     *("image", "channel", "row", "column", "g_image", "g_channel", "g_row", "g_column", "count", "chunks"),
 )
-POINTER, LONG, INT = ctypes.c_void_p, ctypes.c_long, ctypes.c_int
 
 
 class Shape(ctypes.Structure):
     """What the loops must know of the images and the outputs; strides are those of elements."""
 
     _fields_ = tuple((name, LONG) for name in FIELDS)
-
-
-def source(itemsize: int, size: int) -> Any:
-    """Return the library for a size of numbers and of filters, or None if no executor compiles C."""
-    compiler = from_executors(xpgrad.get_device("@numpy").backend, "c_library")
-    return None if compiler is None else compiled(compiler, itemsize, size)
-
-
-@functools.cache
-def compiled(compiler: Any, itemsize: int, size: int) -> Any:
-    """Return what `compiler` makes of the source for a size of numbers and of filters."""
-    text = Path(__file__).with_suffix(".c").read_text(encoding="utf-8")
-    return compiler(f"#define BYTES {itemsize}\n#define K {size}\n{text}", ("-ffp-contract=fast",))
 
 
 class Loops:
@@ -55,19 +40,15 @@ class Loops:
     """
 
     def __init__(self, library: Any) -> None:
-        def function(name: str, result: Any, *types: Any) -> Any:
-            return ctypes.CFUNCTYPE(result, *types)(library.address(name))
-
-        last = LONG, LONG
-        self.pack = function("pack", None, POINTER, LONG, LONG, POINTER)
-        self.convolve = function("convolve", INT, *[POINTER] * 5, *last)
-        self.filter_backward = function("filter_backward", INT, *[POINTER] * 4, *last)
+        self.pack = function(library, "pack", None, POINTER, LONG, LONG, POINTER)
+        self.convolve = function(library, "convolve", INT, *[POINTER] * 5, LONG, LONG)
+        self.filter_backward = function(library, "filter_backward", INT, *[POINTER] * 4, LONG, LONG)
 
 
 @functools.cache
 def loops(dtype: Dtype, size: int) -> Loops | None:
     """Return the functions for numbers of a dtype and a size of filters, or None; a process decides once."""
-    made = source(dtype.itemsize, size)
+    made = source("direct", BYTES=dtype.itemsize, K=size)
     library = None if made is None else made.library()
     return None if library is None else Loops(library)
 
@@ -95,14 +76,6 @@ def _shape(x: Array, geometry: Geometry, outs: int, g: Array | None = None, chun
     return Shape(channels, *size, *geometry.pad, outs, *geometry.out, *strides, count, chunks)
 
 
-def _in_threads(function: Any, count: int, *arguments: Any) -> None:
-    def task(first: int, last: int) -> None:
-        if not function(*arguments, first, last):
-            raise MemoryError("convolution: no memory for a copy of an image")
-
-    run_all(task, count)
-
-
 def convolution(x: Array, W: Array, b: Array | None, geometry: Geometry, groups: int) -> Any:
     """Return the products of windows and filters, or `NotImplemented`."""
     if (
@@ -115,7 +88,7 @@ def convolution(x: Array, W: Array, b: Array | None, geometry: Geometry, groups:
     found.pack(W.ctypes.data, *W.shape[:2], packed.ctypes.data)
     shape = _shape(x, geometry, W.shape[0])
     addresses = x.ctypes.data, packed.ctypes.data, None if b is None else b.ctypes.data, y.ctypes.data
-    _in_threads(found.convolve, len(x), ctypes.addressof(shape), *addresses)
+    in_threads(found.convolve, len(x), ctypes.addressof(shape), *addresses)
     return y
 
 
@@ -129,12 +102,12 @@ def convolution_filter_backward(x: Array, g: Array, geometry: Geometry, groups: 
     parts = np.empty((min(len(x), MAX_CHUNKS), *size), x.dtype)
     shape = _shape(x, geometry, g.shape[1], g, len(parts))
     addresses = ctypes.addressof(shape), x.ctypes.data, g.ctypes.data, parts.ctypes.data
-    _in_threads(found.filter_backward, len(parts), *addresses)
+    in_threads(found.filter_backward, len(parts), *addresses)
     return np.add.reduce(parts, 0)
 
 
 def build() -> bool:
     """Compile the libraries; return whether that was possible."""
-    made = [source(itemsize, size) for itemsize in (4, 8) for size in SIZES]
+    made = [source("direct", BYTES=itemsize, K=size) for itemsize in (4, 8) for size in SIZES]
     done = [each is not None and each.build() for each in made]
     return all(done)

@@ -1,11 +1,49 @@
 """Pooling: one pass over a strided view of the image for each element of a window; windows are never copied."""
 
+import functools
+from typing import Any
+
 import numpy as np
 
 from xpgrad.plugin import Geometry
-from xpgrad.types import Array, Kernel
+from xpgrad.types import Array, Dtype, Kernel
+from xpgrad_numpy.kernels import sources
 from xpgrad_numpy.kernels.precision import SINGLE, divided, is_half
 from xpgrad_numpy.kernels.windows import elements, exact
+
+LEAST = 2**13  # elements of images from which a call of C is worth it
+
+
+@functools.cache
+def loop(dtype: Dtype) -> Any:
+    """Return the gradient in C for numbers of a dtype, or None; a process decides once."""
+    made = sources.source("pooling", BYTES=dtype.itemsize)
+    library = None if made is None else made.library()
+    if library is None:
+        return None
+    kinds = sources.INT, *[sources.POINTER] * 4, *[sources.LONG] * 3
+    return sources.function(library, "max_pool_backward", *kinds)
+
+
+def _by_pairs(g: Array, x: Array, top: Array, geometry: Geometry) -> Any:
+    """Return the gradient of windows of 2 x 2 in C, or `NotImplemented`."""
+    dtype = x.dtype
+    if x.size < LEAST or geometry.ksize != (2, 2) or not exact(geometry) or dtype.char not in "fd":
+        return NotImplemented
+    found = loop(dtype) if g.dtype == top.dtype == dtype else None
+    if found is None:
+        return NotImplemented
+    g, x, top = (np.require(a, None, "CA") for a in (g, x, top))
+    y, columns = np.empty(x.shape, dtype), geometry.out[1]
+    sources.in_threads(found, top.size // columns, *(a.ctypes.data for a in (g, x, top, y)), columns)
+    return y
+
+
+def build() -> bool:
+    """Compile the libraries; return whether that was possible."""
+    made = [sources.source("pooling", BYTES=itemsize) for itemsize in (4, 8)]
+    done = [each is not None and each.build() for each in made]
+    return all(done)
 
 
 def max_pool(x: Array, /, geometry: Geometry) -> Array:
@@ -46,6 +84,9 @@ def _shares(g: Array, x: Array, top: Array, geometry: Geometry) -> tuple[Array, 
 
 def max_pool_backward(g: Array, x: Array, top: Array, /, geometry: Geometry) -> Array:
     """Return images on which each element is shared by the largest elements of its window."""
+    by_pairs: Array = _by_pairs(g, x, top, geometry)
+    if by_pairs is not NotImplemented:
+        return by_pairs
     if is_half(g.dtype):
         return max_pool_backward(g.astype(SINGLE), x, top, geometry).astype(g.dtype)
     share, found = _shares(g, x, top, geometry)
