@@ -1,7 +1,6 @@
 """NumPy's functions in compiled programs: which return new memory, and which can write into given memory."""
 
 import functools
-import itertools
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -200,11 +199,6 @@ class NumPyPrograms(Programs):
     def joint(self, kernel: RowKernel, groups: Sequence[Sequence[Array]]) -> Joint | None:
         """Return a function that replaces the arrays of all groups by the results of a kernel in C."""
         return joint(kernel, groups)
-
-    def apart(self, arrays: Sequence[Array]) -> bool:
-        """Return whether the arrays are in different parts of the memory."""
-        bounds = sorted(map(np.lib.array_utils.byte_bounds, arrays))
-        return all(end <= start for (_, end), (start, _) in itertools.pairwise(bounds))
 
     def scratch(self, spec: Spec) -> Array:
         """Return new memory where loops write fast; its elements are not initialised."""

@@ -125,8 +125,13 @@ class Programs:
         return None
 
     def apart(self, arrays: Sequence[Array]) -> bool:
-        """Return whether no two of the arrays share memory; by default whether they are different objects."""
-        return len({*map(id, arrays)}) == len(arrays)
+        """Return whether no two of the arrays are views of one, by default as the attribute `base` says."""
+        owners = set[int]()
+        for array in arrays:
+            while (base := getattr(array, "base", None)) is not None:
+                array = base
+            owners.add(id(array))
+        return len(owners) == len(arrays)
 
     def scratch(self, spec: "Spec") -> Array:
         """Return a new uninitialised array for intermediate results."""

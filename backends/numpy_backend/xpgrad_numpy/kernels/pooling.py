@@ -33,7 +33,7 @@ def _by_pairs(g: Array, x: Array, top: Array, geometry: Geometry) -> Any:
     found = loop(dtype) if g.dtype == top.dtype == dtype else None
     if found is None:
         return NotImplemented
-    g, x, top = (np.require(a, None, "CA") for a in (g, x, top))
+    g, x, top = (np.require(a, None, ["C", "A"]) for a in (g, x, top))
     y, columns = np.empty(x.shape, dtype), geometry.out[1]
     sources.in_threads(found, top.size // columns, *(a.ctypes.data for a in (g, x, top, y)), columns)
     return y
