@@ -14,6 +14,8 @@ from xpgrad.optimizers.formula import Formula, FormulaStep, Numbers, apart, chan
 from xpgrad.optimizers.update_rule import unscale
 from xpgrad.types import Array
 
+MAX_JOINED = 16
+"""Number of groups that compiled code updates together, and that are kept."""
 MOST = 2**14
 """Number of elements of the largest parameter that is packed: for larger ones the copies take longer than the calls."""
 
@@ -182,9 +184,13 @@ class Packs:
         if joined is None or joined.kernel is not kernel or not joined.holds():
             for param in group:
                 param.update_rule.prepare(param)
+            if any(param.update_rule._state.keys() != rule._state.keys() for param in group):
+                return None
             joined = Joined(group, kernel, [*rule._state])
             if joined.run is None:
                 return None
+            if len(self.joined) >= MAX_JOINED:  # other parameters may get gradients in each step
+                self.joined.clear()
             self.joined[key] = joined
         run: Any = joined.run
 

@@ -13,7 +13,6 @@ from xpgrad_numpy.kernels.rows import LINE, LONG, POINTER, SHARED, RowLibrary, a
 LEAST = 2**12
 """Number of all elements from which the kernel is compiled or loaded."""
 
-
 _libraries: dict[tuple[RowKernel, Dtype], RowLibrary] = {}
 
 
@@ -53,14 +52,14 @@ def joint(kernel: RowKernel, groups: Sequence[Sequence[Array]]) -> "Joint | None
 
 
 class Joint:
-    """A function that replaces the arrays of all groups, whose addresses it keeps.
+    """A function that replaces the arrays of all groups, whose addresses it keeps; one thread calls it at a time.
 
     Parameters
     ----------
     function : RowFunction
     groups : sequence of sequences of arrays of one dtype
     count : int
-        The number of numbers that the kernel takes.
+        How many numbers the kernel takes.
     """
 
     def __init__(self, function: RowFunction, groups: Sequence[Sequence[Array]], count: int) -> None:
