@@ -22,11 +22,12 @@ from xpgrad.functions.checks import (
 from xpgrad.graph.primitive import elementwise
 from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.special import exponentials
+from xpgrad.special.error_functions import ndtr
 from xpgrad.types import AnyArray, Array, Namespace, Operand
 
 __all__ = [
-    "clipped_relu", "crelu", "elu", "hard_sigmoid", "leaky_relu", "log_softmax", "maxout", "prelu", "relu", "relu6",
-    "rrelu", "selu", "sigmoid", "softmax", "softplus", "swish", "tanh",
+    "clipped_relu", "crelu", "elu", "gelu", "hard_sigmoid", "leaky_relu", "log_softmax", "maxout", "prelu", "relu",
+    "relu6", "rrelu", "selu", "sigmoid", "softmax", "softplus", "swish", "tanh",
 ]  # fmt: skip
 
 sigmoid = real(exponentials.expit, "sigmoid")
@@ -239,6 +240,29 @@ def hard_sigmoid(xp: Namespace, x: AnyArray, /) -> Array:
     x : Variable or array, real floating-point
     """
     return fitted(xp, xp.clip(0.2 * x + 0.5, 0.0, 1.0), x)
+
+
+@in_single_precision
+def gelu(x: AnyArray, approximate: Literal["none", "tanh"] = "none") -> Variable:
+    """Gaussian error linear unit, ``x * Phi(x)`` for the normal distribution function ``Phi``, elementwise.
+
+    Parameters
+    ----------
+    x : Variable or array, real floating-point
+    approximate : {"none", "tanh"}
+        "tanh" takes ``(1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3))) / 2`` for ``Phi``.
+
+    References
+    ----------
+    Hendrycks, Gimpel: Gaussian error linear units (GELUs), 2016.
+    """
+    real_floating(x, "gelu")
+    x = as_variable(x)
+    if approximate == "none":
+        return x * ndtr(x)
+    if approximate != "tanh":
+        raise ValueError(f"gelu: expected approximate to be 'none' or 'tanh', got {approximate!r}")
+    return x * sigmoid(math.sqrt(8.0 / math.pi) * (x + 0.044715 * (x * x * x)))
 
 
 def _weighted_curvature(xp: Namespace, gy: Array, x: Array, beta: float) -> Array:

@@ -140,9 +140,9 @@ def test_a_rename_gives_the_same_values_and_its_own_name(device, name, standard)
 
 
 ONE_ARRAY = (
-    *RENAMED, "average", "clipped_relu", "crelu", "elu", "hard_sigmoid", "leaky_relu", "log_softmax", "logsumexp",
-    "relu", "relu6", "rrelu", "decov", "rsqrt", "selu", "sigmoid", "softmax", "softplus", "tanh", "dropout",
-    "batch_l2_norm_squared",
+    *RENAMED, "average", "clipped_relu", "crelu", "elu", "gelu", "hard_sigmoid", "leaky_relu", "log_softmax",
+    "logsumexp", "relu", "relu6", "rrelu", "decov", "rsqrt", "selu", "sigmoid", "softmax", "softplus", "tanh",
+    "dropout", "batch_l2_norm_squared",
     "digamma", "erf", "erfc", "erfcinv", "erfcx", "erfinv", "lgamma", "log_ndtr", "ndtr", "ndtri",
 )  # fmt: skip
 MATRICES = {"batch_det": 3, "batch_inv": 3, "cholesky": 2, "det": 2, "inv": 2}

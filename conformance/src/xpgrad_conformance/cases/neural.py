@@ -1,5 +1,6 @@
 """Cases of `xpgrad.functions`: neural network layers."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,12 @@ ACTIVATIONS = (
     _activation("sigmoid", _sigmoid, ("x", "y")),
     _activation("softplus", lambda x: np.logaddexp(0, x), ("y",)),
     _activation("tanh", lambda x: 1 - 2 / (1 + np.exp(2 * x)), ("x", "y"), complex=True),
+    _f("gelu", lambda F, x: F.gelu(x), lambda x: x * np.vectorize(math.erfc)(-x / 2**0.5) / 2, WIDE),
+    _f(
+        "gelu-tanh",
+        lambda F, x: F.gelu(x, "tanh"),
+        lambda x: x / 2 * (1 + np.tanh((2 / np.pi) ** 0.5 * (x + 0.044715 * x**3))),
+    ),
     _f("softplus-beta", lambda F, x: F.softplus(x, beta=3.0), lambda x: np.logaddexp(0, 3 * x) / 3, keeps=("y",)),
     _f("hard_sigmoid", lambda F, x: F.hard_sigmoid(x), lambda x: np.interp(x, [-2.5, 2.5], [0, 1]), WIDE, keeps=("y",)),
     _f("clipped_relu", lambda F, x: F.clipped_relu(x, z=1.5), lambda x: np.interp(x, [0, 1.5], [0, 1.5]), keeps=("y",)),

@@ -29,8 +29,6 @@ from xpgrad_torch.functions.table import (
     with_ndim,
 )
 
-SQRT_HALF = math.sqrt(0.5)
-
 
 def _activation(name: str, function: Any) -> None:
     @torch_function(name)
@@ -56,12 +54,7 @@ def relu6(input: Any) -> Any:
 @torch_function("gelu")
 def gelu(input: Any, approximate: str = "none") -> Any:
     """Return ``x * Phi(x)`` for the normal distribution function ``Phi``, or its usual approximation."""
-    x = variable(input)
-    if approximate == "tanh":
-        return 0.5 * x * (1 + xp.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
-    if approximate != "none":
-        raise ValueError(f"torch.nn.functional.gelu: expected approximate 'none' or 'tanh', got {approximate!r}")
-    return 0.5 * x * (1 + xp.special.erf(x * SQRT_HALF))
+    return F.gelu(variable(input), approximate)
 
 
 @torch_function("hardtanh")
