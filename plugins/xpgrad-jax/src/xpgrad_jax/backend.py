@@ -9,8 +9,10 @@ import numpy as np
 from jax.core import Tracer
 
 from xpgrad.plugin import ArrayAPIBackend, Capabilities, Device, Spec
-from xpgrad.types import Array, DeviceHandle, Dtype
+from xpgrad.types import Array, DeviceHandle, Dtype, Kernel
 from xpgrad_jax import dtypes, namespace
+from xpgrad_jax.kernels.convolution import CONVOLUTION, suited
+from xpgrad_jax.kernels.fused import NAMES, fused
 from xpgrad_jax.kernels.indexing import scatter_add
 from xpgrad_jax.places import TRACED, TracedDevice, copies_on, handle_for, placement, title
 
@@ -52,6 +54,13 @@ class JaxBackend(ArrayAPIBackend):
         self._handles: dict[Any, DeviceHandle] = {}
         self._seen: dict[Any, Spec] = {}
         self._ones: dict[Spec, Array] = {}
+
+    def lazy_override(self, name: str) -> Kernel | None:
+        """Return a convolution of jax, or a kernel of several calls, compiled; or None."""
+        body = self.xp.default(name) if name in NAMES or name in CONVOLUTION else None
+        if body is None:
+            return None
+        return suited(CONVOLUTION[name], body) if name in CONVOLUTION else fused(body)
 
     # Devices
 

@@ -52,7 +52,7 @@ def relu6(input: Any) -> Any:
 
 
 @torch_function("gelu")
-def gelu(input: Any, approximate: str = "none") -> Any:
+def gelu(input: Any, approximate: Any = "none") -> Any:
     """Return ``x * Phi(x)`` for the normal distribution function ``Phi``, or its usual approximation."""
     return F.gelu(variable(input), approximate)
 
