@@ -97,7 +97,7 @@ _LATE = {
     "backends": "xpgrad.backends",
     "computational_graph": "xpgrad.computational_graph",
     "configuration": "xpgrad",  # this module, like other Chainer modules whose names are all in this package
-    "cuda": "xpgrad.chainer.cuda",
+    "cuda": "xpgrad.backends.cuda",
     "dataset": "xpgrad.dataset",
     "datasets": "xpgrad.datasets",
     "distributions": "xpgrad.distributions",
@@ -193,7 +193,7 @@ if TYPE_CHECKING:
     from xpgrad import testing as testing
     from xpgrad import training as training
     from xpgrad import transforms as transforms
-    from xpgrad.chainer import cuda as cuda
+    from xpgrad.backends import cuda as cuda
     from xpgrad.cli.runtime import print_runtime_info as print_runtime_info
     from xpgrad.distributions import Distribution as Distribution
     from xpgrad.distributions import cross_entropy as cross_entropy

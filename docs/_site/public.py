@@ -55,7 +55,7 @@ MODULES = {
     "xpgrad.drawing": "Pictures of graphs, programs and models",
     "xpgrad.computational_graph": "Graphs by Chainer's names",
     "xpgrad.backend": "Devices by Chainer's names",
-    "xpgrad.chainer.cuda": "Chainer's `cuda`",
+    "xpgrad.backends.cuda": "Chainer's `cuda`",
     "xpgrad.utils": "Tools by Chainer's names",
     "xpgrad.utils.type_check": "Checks of types by Chainer's names",
     "xpgrad.backend.random": "Random numbers of devices",

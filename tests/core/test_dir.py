@@ -32,7 +32,7 @@ serializers special testing training transforms
 """
 DOORS = """
 xpgrad xpgrad.array_api xpgrad.array_api.fft xpgrad.array_api.linalg xpgrad.backend xpgrad.backend.random
-xpgrad.backends xpgrad.chainer.cuda xpgrad.computational_graph xpgrad.dataset xpgrad.datasets xpgrad.distributions
+xpgrad.backends xpgrad.backends.cuda xpgrad.computational_graph xpgrad.dataset xpgrad.datasets xpgrad.distributions
 xpgrad.drawing xpgrad.fft
 xpgrad.function_hooks xpgrad.functions xpgrad.initializers xpgrad.iterators xpgrad.linalg xpgrad.link_hooks xpgrad.links
 xpgrad.models xpgrad.ops xpgrad.optimizer xpgrad.optimizer_hooks xpgrad.optimizers xpgrad.plugin xpgrad.reporter

@@ -20,7 +20,7 @@ public = pytest.importorskip("_site.public", reason="needs docs on the path")
 PLUGINS = ROOT / "plugins"
 INTERNAL = {
     "xpgrad-chainer": {
-        "xpgrad.backend.levels", "xpgrad.backend.modules", "xpgrad.backend.plugins", "xpgrad.chainer",
+        "xpgrad.backend.levels", "xpgrad.backend.modules", "xpgrad.backend.plugins", "xpgrad.backends",
         "xpgrad.cli.catalogue", "xpgrad.config", "xpgrad.dataset", "xpgrad.dataset.convert", "xpgrad.functions",
         "xpgrad.graph.application", "xpgrad.graph.function_node", "xpgrad.initializers", "xpgrad.links.n_step",
         "xpgrad.links.parameters", "xpgrad.models.residence", "xpgrad.optimizers.hooks", "xpgrad.training.updaters",

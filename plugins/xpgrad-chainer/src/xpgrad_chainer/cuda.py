@@ -4,7 +4,7 @@ from numbers import Integral
 from typing import Any
 
 from xpgrad import get_array_types
-from xpgrad.chainer import cuda, intel64
+from xpgrad.backends import cuda, intel64
 
 _size = cuda.WORKSPACE
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import xpgrad
 from xpgrad import Variable, config
-from xpgrad.chainer.cuda import should_use_cudnn
+from xpgrad.backends.cuda import should_use_cudnn
 from xpgrad.models import Link
 from xpgrad_chainer.cuda import should_use_cudnn_tensor_core
 from xpgrad_chainer.function_node import FunctionNode

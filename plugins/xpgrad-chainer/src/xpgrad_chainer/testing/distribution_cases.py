@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from xpgrad import Variable
-from xpgrad.chainer.cuda import to_gpu
+from xpgrad.backends.cuda import to_gpu
 from xpgrad.testing import assert_allclose
 from xpgrad_chainer.testing import marks
 

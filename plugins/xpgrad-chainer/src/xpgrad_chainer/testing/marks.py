@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from xpgrad.backend.plugins import plugins
-from xpgrad.chainer import cuda, intel64
+from xpgrad.backends import cuda, intel64
 
 __all__ = [
     "chainerx",

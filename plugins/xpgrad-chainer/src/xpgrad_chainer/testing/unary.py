@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from xpgrad import Variable
-from xpgrad.chainer.cuda import to_cpu, to_gpu
+from xpgrad.backends.cuda import to_cpu, to_gpu
 from xpgrad.testing import assert_allclose
 from xpgrad.testing.gradient_check import check_backward, check_double_backward
 from xpgrad_chainer.testing import marks

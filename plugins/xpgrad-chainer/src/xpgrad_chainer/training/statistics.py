@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from xpgrad import Link, Parameter, Variable, get_array_module, get_array_types
-from xpgrad.chainer.cuda import to_cpu
+from xpgrad.backends.cuda import to_cpu
 from xpgrad.reporter import DictSummary, report
 from xpgrad.training import PRIORITY_WRITER, Extension, get_trigger
 from xpgrad_chainer.utils.argument import parse_kwargs

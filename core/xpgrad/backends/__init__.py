@@ -4,15 +4,11 @@ They are for programs written for Chainer: `xpgrad.get_device` and `Variable.to_
 library.
 """
 
-import sys
 from typing import TYPE_CHECKING
 
-from xpgrad.chainer import cuda, intel64
+from xpgrad.backends import cuda, intel64
 from xpgrad.listing import listed as _listed
 
 __all__ = ["cuda", "intel64"]
 if not TYPE_CHECKING:
     __getattr__, __dir__ = _listed(__name__, __all__)
-
-__path__: list[str] = []  # so that `import xpgrad.backends.cuda` finds the two that follow
-sys.modules |= {f"{__name__}.cuda": cuda, f"{__name__}.intel64": intel64}

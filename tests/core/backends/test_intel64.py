@@ -27,7 +27,7 @@ def xpgrad_device(specifier):
 """
 PROGRAM = """
 import numpy as np, xpgrad, xpgrad.functions as F
-from xpgrad.chainer import intel64
+from xpgrad.backends import intel64
 
 one = np.ones(2, np.float32)
 
@@ -92,7 +92,7 @@ def test_a_plugin_that_cannot_be_used_is_as_none(third_party: ThirdParty) -> Non
     third_party.install("xpgrad-intel", source, backends="intel64", words="intel64")
     program = """
 import numpy as np, xpgrad
-from xpgrad.chainer import intel64
+from xpgrad.backends import intel64
 print(xpgrad.Variable(np.ones(2, np.float32)).to_intel64().device, intel64.is_ideep_available())
 try:
     xpgrad.get_device("@intel64")

@@ -1,4 +1,4 @@
-"""`xpgrad.chainer.cuda`, on machines without a GPU, with a GPU, and with a fake GPU library."""
+"""`xpgrad.backends.cuda`, on machines without a GPU, with a GPU, and with a fake GPU library."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -8,7 +8,7 @@ import pytest
 
 import xpgrad
 from xpgrad import Variable
-from xpgrad.chainer import cuda, intel64
+from xpgrad.backends import cuda, intel64
 from xpgrad.errors import BackendUnavailable
 
 
@@ -41,8 +41,8 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> xpgrad.Device:
 
 
 def test_the_modules_have_chainers_names() -> None:
-    assert xpgrad.cuda is xpgrad.chainer.cuda is cuda
-    assert xpgrad.chainer.intel64 is intel64
+    assert xpgrad.cuda is xpgrad.backends.cuda is cuda
+    assert xpgrad.backends.intel64 is intel64
     assert not cuda.cudnn_enabled
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = cuda.nonsense
