@@ -6,8 +6,8 @@ from typing import Any
 from xpgrad import ops
 from xpgrad.array_api import matrix_transpose, reshape, take
 from xpgrad.array_api.half_precision import in_single_precision
-from xpgrad.chainer.coo_matrix import CooMatrix, numbered
 from xpgrad.functions.checks import invalid, known_spec, real_floating
+from xpgrad.functions.coo_matrix import CooMatrix, numbered
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import AnyArray
 

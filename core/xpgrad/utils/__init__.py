@@ -8,14 +8,14 @@ from xpgrad.utils import type_check
 __all__ = ["CooMatrix", "WalkerAlias", "to_coo", "type_check"]
 
 _LATE = {
-    "CooMatrix": "xpgrad.chainer.coo_matrix",
+    "CooMatrix": "xpgrad.functions.coo_matrix",
     "WalkerAlias": "xpgrad.utils.walker_alias",
-    "to_coo": "xpgrad.chainer.coo_matrix",
+    "to_coo": "xpgrad.functions.coo_matrix",
 }
 
 if TYPE_CHECKING:
-    from xpgrad.chainer.coo_matrix import CooMatrix as CooMatrix
-    from xpgrad.chainer.coo_matrix import to_coo as to_coo
+    from xpgrad.functions.coo_matrix import CooMatrix as CooMatrix
+    from xpgrad.functions.coo_matrix import to_coo as to_coo
     from xpgrad.utils.walker_alias import WalkerAlias as WalkerAlias
 else:
     __getattr__, __dir__ = _listed(__name__, __all__, _LATE)
