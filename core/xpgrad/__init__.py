@@ -20,7 +20,6 @@ from xpgrad.backend.modules import (
 )
 from xpgrad.boundary import as_bounded as _as_bounded
 from xpgrad.boundary import bound as _bound
-from xpgrad.chainer.function import Function, FunctionAdapter
 from xpgrad.chainer.parameter import Parameter
 from xpgrad.config import (
     DebugMode,
@@ -63,6 +62,7 @@ from xpgrad.errors import (
     XpgradError,
 )
 from xpgrad.graph.backward import backward, grad
+from xpgrad.graph.function import Function, FunctionAdapter
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.primitive import elementwise, primitive
