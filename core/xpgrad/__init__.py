@@ -20,7 +20,6 @@ from xpgrad.backend.modules import (
 )
 from xpgrad.boundary import as_bounded as _as_bounded
 from xpgrad.boundary import bound as _bound
-from xpgrad.chainer.parameter import Parameter
 from xpgrad.config import (
     DebugMode,
     config,
@@ -65,6 +64,7 @@ from xpgrad.graph.backward import backward, grad
 from xpgrad.graph.function import Function, FunctionAdapter
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.node import VariableNode
+from xpgrad.graph.parameter import Parameter
 from xpgrad.graph.primitive import elementwise, primitive
 from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.interop import attributes as _attributes

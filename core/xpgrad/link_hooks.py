@@ -10,8 +10,8 @@ from xpgrad import function_hooks
 from xpgrad.array_api import astype, linalg, matmul, mean, permute_dims, reshape, sqrt
 from xpgrad.backend import random
 from xpgrad.backend.plugins import plugins
-from xpgrad.chainer.parameter import Parameter
 from xpgrad.config import config, no_backprop_mode
+from xpgrad.graph.parameter import Parameter
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.links import DeconvolutionND
 from xpgrad.links.parameters import outside, waits

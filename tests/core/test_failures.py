@@ -28,7 +28,7 @@ from xpgrad.errors import ShapeError
 MAX_PLACES = 40
 """Of a call with more steps so many are chosen, evenly."""
 CORE = os.path.dirname(xpgrad.__file__) + os.sep
-SPARED = tuple(CORE + name for name in ("chainer/undo.py", "optimizers/undo.py", "config.py"))
+SPARED = tuple(CORE + name for name in ("graph/undo.py", "optimizers/undo.py", "config.py"))
 """Code that restores state, and code that no exception can interrupt."""
 UNFAILING = "read", "__exit__", "__del__", "<", "_undone_by_errors", "_gradient_arrived"
 CACHES = {"_plan", "_packs", "_ties", "programs", "states"}

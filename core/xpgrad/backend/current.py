@@ -10,7 +10,7 @@ from xpgrad.backend.levels import around
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.specifiers import parse
 from xpgrad.config import called_with
-from xpgrad.errors import XpgradError
+from xpgrad.errors import BackendUnavailable, XpgradError
 from xpgrad.types import Array
 
 _current: ContextVar[Device | None] = ContextVar("xpgrad_device", default=None)
@@ -61,6 +61,16 @@ def get_device(specifier: Any = None) -> Device:
         return current_device()
     found, level = parse(specifier), around()
     return found if level is None else level.device(found)
+
+
+def intel64() -> Device | None:
+    """Return the device of the backend called ``intel64``, or that claims this prefix; None where none can be used."""
+    try:
+        if plugins.knows("intel64"):
+            return get_device("@intel64")
+        return plugins.device_of_prefix("intel64") if "intel64" in plugins.installed.prefixes else None
+    except BackendUnavailable:
+        return None
 
 
 def set_current_device(device: Device | None) -> None:

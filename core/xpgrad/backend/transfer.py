@@ -131,6 +131,14 @@ def _arrived(array: Array, moved: Array, title: str, source: Device, target: Dev
     return moved
 
 
+def moved_if_unsuitable(array: Array, device: Device) -> Array:
+    """Return an array that was made on `device`, moved to the host if that does not suit it."""
+    backend = device.backend
+    if backend.suits(tuple(array.shape), backend.dtype_name(array.dtype)):
+        return array
+    return transfer(array, plugins.host.default_device)
+
+
 def send(arrays: Any, target: Device) -> Any:
     """Return nested lists and tuples of arrays on `target`; an object that occurs twice is moved once, None is kept."""
     return _each(arrays, lambda array: transfer(_as_array(array), target))

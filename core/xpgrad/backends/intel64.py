@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from xpgrad import backend
-from xpgrad.chainer.moves import intel64
+from xpgrad.backend.current import intel64
 from xpgrad.listing import missing_name
 
 __all__ = ["is_ideep_available", "should_use_ideep"]

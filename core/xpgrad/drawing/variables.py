@@ -1,11 +1,11 @@
 """Variables as HTML for notebooks: values, facts and history, without any computation."""
 
 from xpgrad.backend.plugins import plugins
-from xpgrad.chainer.parameter import Parameter
 from xpgrad.drawing.graphs import nearest
 from xpgrad.drawing.page import facts, folded, framed, preformatted, whole
 from xpgrad.graph.methods.text import values_text
 from xpgrad.graph.node import title
+from xpgrad.graph.parameter import Parameter
 from xpgrad.graph.variable import Variable
 from xpgrad.utils.quantities import bytes_text
 

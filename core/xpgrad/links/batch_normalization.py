@@ -9,8 +9,8 @@ from typing import Any
 from xpgrad import functions
 from xpgrad.array_api import ones_like, zeros_like
 from xpgrad.backend.levels import around
-from xpgrad.chainer.parameter import Parameter
 from xpgrad.config import config
+from xpgrad.graph.parameter import Parameter
 from xpgrad.graph.variable import Variable
 from xpgrad.initializers import Identity, Initializer, _get_initializer, generate_array
 from xpgrad.links.parameters import once

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from xpgrad import functions
-from xpgrad.chainer.parameter import Parameter as _Parameter
+from xpgrad.graph.parameter import Parameter as _Parameter
 from xpgrad.graph.variable import Variable, as_array
 from xpgrad.links.parameters import bias, fitted, once, waits, weight
 from xpgrad.models import Chain, Link

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 from xpgrad.backend.levels import around
-from xpgrad.chainer.parameter import Parameter
 from xpgrad.config import at_level, called_with
 from xpgrad.functions.checks import known_spec
 from xpgrad.functions.mixed import in_dtype_of
+from xpgrad.graph.parameter import Parameter
 from xpgrad.graph.variable import Variable, as_array
 from xpgrad.initializers import Constant, _get_initializer
 from xpgrad.locks import shared_lock

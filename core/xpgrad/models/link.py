@@ -9,9 +9,9 @@ from xpgrad.backend.modules import device_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import copyto
 from xpgrad.boundary import reworded
-from xpgrad.chainer.parameter import Parameter
-from xpgrad.chainer.undo import undone_by_errors
 from xpgrad.errors import ShapeError, StructureError, XpgradError
+from xpgrad.graph.parameter import Parameter
+from xpgrad.graph.undo import undone_by_errors
 from xpgrad.graph.variable import Variable
 from xpgrad.hints import OF_LINKS, bind
 from xpgrad.models.link_hook import ForwardPostprocessArgs, ForwardPreprocessArgs, LinkHook, get_link_hooks

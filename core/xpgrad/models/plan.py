@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from xpgrad.chainer.parameter import Parameter
+from xpgrad.graph.parameter import Parameter
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.trace.guards.guard import same
 

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from xpgrad.backend.device import Device
-from xpgrad.chainer.parameter import Parameter
 from xpgrad.graph.assignments import note_assignment
+from xpgrad.graph.parameter import Parameter
 from xpgrad.graph.variable import Variable
 from xpgrad.initializers import NaN
 from xpgrad.models.link_hook import LinkHook

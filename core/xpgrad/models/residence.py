@@ -3,13 +3,12 @@
 from collections.abc import Callable
 from typing import Any, Self
 
-from xpgrad.backend.current import get_device
+from xpgrad.backend.current import get_device, intel64
 from xpgrad.backend.device import Device
 from xpgrad.backend.modules import device_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import from_chx, to_chx, transfer
-from xpgrad.chainer.moves import intel64
-from xpgrad.chainer.undo import undone_by_errors
+from xpgrad.graph.undo import undone_by_errors
 from xpgrad.graph.variable import Variable
 from xpgrad.models.registry import Registry
 from xpgrad.types import Array, Namespace

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from xpgrad.array_api import stack as stack_arrays
-from xpgrad.chainer.parameter import Parameter
 from xpgrad.errors import StructureError, UnknownArray
+from xpgrad.graph.parameter import Parameter
 from xpgrad.models.link import Link
 from xpgrad.models.plan import LinkPlan, plan_of
 from xpgrad.transforms.containers import Container

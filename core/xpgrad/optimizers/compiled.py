@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from xpgrad import array_api
 from xpgrad.backend.device import Device
 from xpgrad.backend.spec import Spec
-from xpgrad.chainer.parameter import Parameter
 from xpgrad.errors import CompileWarning, TraceError
+from xpgrad.graph.parameter import Parameter
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.optimizers.formula import Numbers, apart, is_option, real_spec
 from xpgrad.optimizers.loss_scaling import finite

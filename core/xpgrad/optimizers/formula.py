@@ -11,8 +11,8 @@ from xpgrad.backend.executors import RowKernel
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.programs import programs_of
 from xpgrad.backend.spec import Spec
-from xpgrad.chainer.parameter import Parameter
 from xpgrad.config import backprop_mode, called_with
+from xpgrad.graph.parameter import Parameter
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.types import Array, Dtype, Namespace
 

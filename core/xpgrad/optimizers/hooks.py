@@ -11,9 +11,9 @@ from xpgrad.array_api.shared import copying
 from xpgrad.backend import random
 from xpgrad.backend.current import using_device
 from xpgrad.backend.device import Device
-from xpgrad.chainer.parameter import Parameter
 from xpgrad.config import backprop_mode, called_with
 from xpgrad.errors import DtypeError
+from xpgrad.graph.parameter import Parameter
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.optimizers.formula import change_gradient, in_wide, real_spec
 from xpgrad.optimizers.update_rule import held_by

@@ -8,7 +8,7 @@ from xpgrad import array_api
 from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
-from xpgrad.chainer.parameter import Parameter
+from xpgrad.graph.parameter import Parameter
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.optimizers.formula import real_spec
 from xpgrad.optimizers.hyperparameter import Hyperparameter, HyperparameterProxy

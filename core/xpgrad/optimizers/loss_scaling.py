@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from xpgrad import array_api
-from xpgrad.chainer.parameter import Parameter
+from xpgrad.graph.parameter import Parameter
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.types import Array
 

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self
 
 from xpgrad.backend.levels import innermost
-from xpgrad.chainer.parameter import Parameter
 from xpgrad.config import config
 from xpgrad.errors import DtypeError, ShapeError, TraceError
+from xpgrad.graph.parameter import Parameter
 from xpgrad.graph.variable import Variable
 from xpgrad.hints import OF_OPTIMIZERS, bind, hyperparameter
 from xpgrad.models.link import Link

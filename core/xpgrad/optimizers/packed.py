@@ -8,7 +8,7 @@ from xpgrad.backend.executors import RowKernel
 from xpgrad.backend.levels import live
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.programs import programs_of
-from xpgrad.chainer.parameter import Parameter
+from xpgrad.graph.parameter import Parameter
 from xpgrad.graph.variable import Variable
 from xpgrad.optimizers.formula import Formula, FormulaStep, Numbers, apart, changed, prepared, state_spec, writes
 from xpgrad.optimizers.update_rule import unscale

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from xpgrad.chainer.parameter import Parameter
-from xpgrad.chainer.undo import UndoJournal
 from xpgrad.graph.assignments import journal
+from xpgrad.graph.parameter import Parameter
+from xpgrad.graph.undo import UndoJournal
 from xpgrad.models.link import Link
 from xpgrad.optimizers.packed import gradient
 

@@ -9,8 +9,8 @@ from typing import Any
 from xpgrad import array_api
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
-from xpgrad.chainer.parameter import Parameter
 from xpgrad.errors import ShapeError
+from xpgrad.graph.parameter import Parameter
 from xpgrad.graph.variable import Variable
 from xpgrad.optimizers.formula import (
     Formula,

@@ -7,8 +7,8 @@ from typing import Any
 from xpgrad.backend.modules import device_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import converted_like, transfer
-from xpgrad.chainer.undo import UndoJournal, undone_by_errors
 from xpgrad.errors import DtypeError, SerializationError, ShapeError
+from xpgrad.graph.undo import UndoJournal, undone_by_errors
 from xpgrad.graph.variable import Variable
 from xpgrad.models.link import Link
 from xpgrad.serializers.base import Deserializer, Serializer

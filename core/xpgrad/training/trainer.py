@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from contextlib import ExitStack, suppress
 from typing import Any, NamedTuple
 
-from xpgrad.chainer.undo import attributes_restored
+from xpgrad.graph.undo import attributes_restored
 from xpgrad.reporter import Reporter
 from xpgrad.training.extension import PRIORITY_READER
 from xpgrad.training.lock import locked

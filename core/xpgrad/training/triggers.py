@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from xpgrad.chainer.undo import attributes_restored
+from xpgrad.graph.undo import attributes_restored
 from xpgrad.listing import listed as _listed
 from xpgrad.reporter import DictSummary
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.random import held_states, restore
-from xpgrad.chainer.undo import undone_by_errors
 from xpgrad.dataset.convert import Converter, concat_examples, device_or_none
 from xpgrad.errors import BackendUnavailable
+from xpgrad.graph.undo import undone_by_errors
 from xpgrad.iterators.serial import reading
 from xpgrad.links.state import Stateful
 from xpgrad.listing import listed as _listed

@@ -31,7 +31,7 @@ def bound_names(monkeypatch):
     return names
 
 
-HOMES = "xpgrad.graph.", "xpgrad.chainer.", "xpgrad.utils.pictures"
+HOMES = "xpgrad.graph.", "xpgrad.utils.pictures"
 
 
 def test_declared_operators_are_bound_once(monkeypatch):

@@ -1,8 +1,7 @@
 """The operators and methods of `Variable` that are defined above it, declared for type checkers and readers.
 
 The differentiable functions are bound by `array_api.array_object`, where they are documented. Other methods are
-documented in this module and bound by the modules that define them: `graph.backward`, the modules of this package, and
-the Chainer methods.
+documented in this module and bound by the modules that define them: `graph.backward` and the modules of this package.
 """
 
 # These are declarations, not definitions:

@@ -5,7 +5,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from xpgrad.backend.current import get_device
+from xpgrad.backend.current import get_device, intel64
 from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
@@ -40,6 +40,29 @@ def to_device(x: Variable, device: Any, /, *, stream: Any = None) -> Variable:
     copied = called_with(backprop_mode(True), slot.functions.copy, x, target)  # moving keeps the graph, in every mode
     rebind(x, copied, moved)
     return x
+
+
+def to_cpu(x: Variable) -> Variable:
+    """Move `x` to the host."""
+    return x.to_device(-1)
+
+
+def to_gpu(x: Variable, device: Any = None) -> Variable:
+    """Move `x` to a GPU: number `device`, or the current device if that is one, else number 0."""
+    if device is None:
+        gpu = plugins.backend_of_prefix("gpu")
+        current = get_device(None)
+        device = current if current.backend is gpu else 0
+    return x.to_device(device)
+
+
+def to_intel64(x: Variable) -> Variable:
+    """Move `x` to the intel64 device if this exists and supports the array, else to the host."""
+    device = intel64()
+    if device is not None and x._array is not None:
+        spec = x._node.spec
+        device = device if device.backend.suits(spec.shape, spec.backend.dtype_name(spec.dtype)) else None
+    return x.to_device(-1 if device is None else device)
 
 
 def rebind(x: Variable, copied: Variable, moved: Moved) -> None:
@@ -95,4 +118,4 @@ def _adopt(old: VariableNode, node: VariableNode, array: Array, hooks: bool = Tr
         extra.data = None if old.extra.data is None else array
 
 
-bind(Variable, {"to_device": to_device})
+bind(Variable, {f.__name__: f for f in (to_device, to_cpu, to_gpu, to_intel64)})

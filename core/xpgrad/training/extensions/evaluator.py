@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from typing import Any
 
-from xpgrad.chainer.undo import attributes_restored
 from xpgrad.config import no_backprop_mode, using_config
 from xpgrad.dataset.convert import concat_examples, device_or_none
+from xpgrad.graph.undo import attributes_restored
 from xpgrad.reporter import DictSummary, Reporter, report, report_scope
 from xpgrad.training.extension import PRIORITY_WRITER, Extension
 from xpgrad.training.updaters import call, convert

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, TextIO
 
-from xpgrad.chainer.undo import attributes_restored
+from xpgrad.graph.undo import attributes_restored
 from xpgrad.reporter import DictSummary, as_number, serialized_number
 from xpgrad.serializers.files import written
 from xpgrad.training.extension import PRIORITY_EDITOR, PRIORITY_WRITER, Extension, make_extension

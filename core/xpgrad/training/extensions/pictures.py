@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from typing import Any
 
-from xpgrad.chainer.undo import attributes_restored
 from xpgrad.config import using_config
+from xpgrad.graph.undo import attributes_restored
 from xpgrad.reporter import DictSummary
 from xpgrad.serializers.files import written
 from xpgrad.training.extension import Extension

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from xpgrad.chainer.undo import attributes_restored
+from xpgrad.graph.undo import attributes_restored
 from xpgrad.training.extension import Extension
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from xpgrad.backend.current import call_on
 from xpgrad.backend.plugins import plugins
-from xpgrad.chainer.contents import STATE
 from xpgrad.graph.node import VariableNode
+from xpgrad.graph.parameter import STATE
 from xpgrad.graph.variable import Variable
 from xpgrad.types import Array
 

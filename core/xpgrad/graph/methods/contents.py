@@ -10,18 +10,15 @@ from xpgrad.backend.current import call_on
 from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import converted_like, transfer
-from xpgrad.chainer.parameter import Parameter
 from xpgrad.errors import ShapeError
 from xpgrad.graph.exchange import exchange
 from xpgrad.graph.gradients import check_gradient_variable
 from xpgrad.graph.methods.declared import bind
 from xpgrad.graph.node import leaf_node
+from xpgrad.graph.parameter import STATE, Parameter
 from xpgrad.graph.slot import slot
 from xpgrad.graph.variable import Variable, inside
 from xpgrad.types import Array
-
-STATE = ("_array", "_node", "_grad", "_grad_valid", "_zero_grad")
-"""What a Variable or a Parameter holds; the rest is its user's."""
 
 
 def copydata(target: Variable, source: Variable) -> None:

@@ -8,14 +8,16 @@ from xpgrad.backend.device import Device
 from xpgrad.backend.levels import entered
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spellings import dtype_of
-from xpgrad.backend.transfer import transfer
+from xpgrad.backend.transfer import moved_if_unsuitable, transfer
 from xpgrad.boundary import described
-from xpgrad.chainer.moves import moved_if_unsuitable
 from xpgrad.errors import DtypeError, ShapeError
 from xpgrad.graph.calls import variable_types
 from xpgrad.graph.gradients import check_gradient, check_gradient_variable
 from xpgrad.graph.variable import Variable, given_gradient, inside
 from xpgrad.types import Array, Dtype, Shape, integers
+
+STATE = ("_array", "_node", "_grad", "_grad_valid", "_zero_grad")
+"""What a Variable or a Parameter holds; the rest is its user's."""
 
 
 class Parameter(Variable):
