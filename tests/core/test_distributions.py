@@ -24,7 +24,7 @@ MAX_LINES = {
     "xpgrad/transforms/series/": 730,
     "xpgrad/links/": 2_500,
     "xpgrad/models/": 1_300,
-    "xpgrad/optimizers/": 2_353,
+    "xpgrad/optimizers/": 2_363,
     "xpgrad/training/": 1_650,
     "xpgrad/drawing/": 1_350,
     "xpgrad/cli/": 2_491,

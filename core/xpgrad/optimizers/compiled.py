@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from xpgrad import array_api
 from xpgrad.backend.device import Device
 from xpgrad.backend.spec import Spec
+from xpgrad.config import config
 from xpgrad.errors import CompileWarning, TraceError
 from xpgrad.graph.parameter import Parameter
 from xpgrad.graph.variable import Variable, constant_variable
@@ -61,14 +62,16 @@ class CompiledStep:
     Variables, which the program reads and stores. Steps in several threads run one after the other.
     """
 
-    def __init__(self, optimizer: "GradientMethod", lossfun: Callable[..., Any], options: dict[str, Any]) -> None:
-        self.optimizer, self.lossfun, self.options = optimizer, lossfun, options
+    def __init__(
+        self, optimizer: "GradientMethod", lossfun: Callable[..., Any], options: dict[str, Any], keep_grads: bool
+    ) -> None:
+        self.optimizer, self.lossfun, self.options, self.keep_grads = optimizer, lossfun, options, keep_grads
         self.programs: dict[Any, StepProgram] = {}
         self.states: dict[UpdateRule, dict[str, Variable]] = {}
         functools.update_wrapper(self, lossfun, updated=())
 
     def __reduce__(self) -> Any:
-        return type(self), (self.optimizer, self.lossfun, self.options)
+        return type(self), (self.optimizer, self.lossfun, self.options, self.keep_grads)
 
     def __repr__(self) -> str:
         return f"<compiled step of {type(self.optimizer).__name__}: {len(self.programs)} programs>"
@@ -203,7 +206,8 @@ class StepProgram:
     def _eager(self, args: tuple[Any, ...], kwds: dict[str, Any]) -> tuple[Any, ...]:
         """Make a step without a program, by `optimizer.update`; return the loss, and no remaining work."""
         loss = self.owner._eager(args, kwds)
-        self.owner.optimizer.target.cleargrads()
+        if not self.owner.keep_grads:
+            self.owner.optimizer.target.cleargrads()
         return loss, None, ()
 
     @contextmanager
@@ -236,6 +240,9 @@ def _stepped(
         one = array_api.ones_like(constant_variable(loss.array))
         loss.grad = (one * array_api.astype(program.scale.variable, loss.dtype)).array
     loss.backward()
+    for param in program.params if config.zero_missing_grads else ():
+        if param.grad is None:
+            param.grad = array_api.zeros_like(constant_variable(param.array)).array
     states = [owner.states[param.update_rule] for param in program.params]
     updated = [i for i, param in enumerate(program.params) if param.grad is not None]
     safe = [] if scale is None or scale.interval is None else finite([program.params[i] for i in updated])
@@ -254,7 +261,8 @@ def _stepped(
         for i in updated:
             _update(program.params[i], program.numbers[program.places[i]], states[i], safe)
         optimizer.call_hooks("post")
-    optimizer.target.cleargrads()
+    if not owner.keep_grads:
+        optimizer.target.cleargrads()
     return loss.array, safe, tuple(i for i in range(len(program.params)) if i not in updated)
 
 

@@ -342,13 +342,15 @@ class GradientMethod(Optimizer, Formula):
             if backend.evaluate is not None:
                 backend.evaluate([array for array in found.arrays if isinstance(array, backend.array_types)])
 
-    def compile(self, lossfun: Callable[..., Any], **options: Any) -> CompiledStep:
+    def compile(self, lossfun: Callable[..., Any], *, keep_grads: bool = False, **options: Any) -> CompiledStep:
         """Return a function that makes a step like `update`, as one program: forward, backward, and update.
 
         Parameters
         ----------
         lossfun : callable
             ``lossfun(*args, **kwds)`` returns the loss. Arrays among its arguments are Variables.
+        keep_grads : bool
+            Whether parameters keep the gradients of the step, which costs time and memory.
         **options
             As for `xpgrad.compile`.
 
@@ -356,12 +358,12 @@ class GradientMethod(Optimizer, Formula):
         -------
         callable
             ``step(*args, **kwds)`` returns the loss as an array. Hyperparameters, `t` and states are read at each call,
-            and may change without another program. Gradients are cleared.
+            and may change without another program. Without `keep_grads`, gradients are cleared.
         """
         if self.target is None:
             raise RuntimeError(f"{type(self).__name__}.compile: there is no model; call setup(model) first")
         self._check_function("compile", lossfun)
-        return CompiledStep(self, lossfun, options)
+        return CompiledStep(self, lossfun, options, keep_grads)
 
     def _check_cleared(self, param: Parameter) -> None:
         """Raise if the gradient is NaN with which `initialize` has filled it, or was added to that."""

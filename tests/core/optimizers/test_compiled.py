@@ -121,6 +121,31 @@ def test_parameters_without_gradient_are_unchanged():
     assert traces(step) == [1, 2]  # from the second step on its coefficients belong to another step
 
 
+@pytest.mark.parametrize("keep", [False, True])
+def test_gradients_are_kept_and_zeros_where_none_are(keep):
+    one, other = Model(), Model()
+    for model in (one, other):
+        with model.init_scope():
+            model.unused = Parameter(np.ones(2))
+    first, second = optimizers.MomentumSGD().setup(one), optimizers.MomentumSGD().setup(other)
+    for optimizer in (first, second):
+        optimizer.add_hook(WeightDecay(0.01))
+    step = second.compile(loss_of(other), keep_grads=keep, exact=True)
+    x, y = data()
+    with xpgrad.using_config("zero_missing_grads", True):
+        for _ in range(4):
+            first.update(loss_of(one), x, y)
+            step(x, y)
+    assert traces(step) == [2 + keep]  # the first step finds no gradients
+    for name, param in other.namedparams():
+        expected = dict(one.namedparams())[name]
+        np.testing.assert_allclose(param.array, expected.array, rtol=1e-13)
+        if keep:
+            np.testing.assert_allclose(param.grad, expected.grad, rtol=1e-12)
+        else:
+            assert param.grad is None
+
+
 def test_a_disabled_link_needs_another_program():
     model = Model()
     optimizer = optimizers.Adam().setup(model)
