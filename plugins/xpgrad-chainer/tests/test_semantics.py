@@ -104,6 +104,7 @@ def test_configuration_has_the_entries_of_chainer() -> None:
     ("variable", "text", "entry", "value"),
     [
         ("CHAINER_DEBUG", "1", "debug", True),
+        ("XPGRAD_COMPILE", "1", "compile", True),
         ("CHAINER_TYPE_CHECK", "0", "type_check", False),
         ("CHAINER_KEEP_GRAPH_ON_REPORT", "1", "keep_graph_on_report", True),
         ("CHAINER_LAZY_GRAD_SUM", "1", "lazy_grad_sum", True),

@@ -18,6 +18,7 @@ ENTRIES: dict[str, Any] = {
     "warn_graph_end": False,
     "dtype": np.dtype(np.float32),
     "autotune": False,
+    "compile": False,
     "compute_mode": None,
     "cudnn_deterministic": False,
     "cudnn_fast_batch_normalization": False,
@@ -30,8 +31,8 @@ ENTRIES: dict[str, Any] = {
     "warn_nondeterministic": False,
 }
 """Entries of `chainer.config`; those that choose kernels of cuDNN or iDeep have no effect."""
-SWITCHES = "debug", "keep_graph_on_report", "lazy_grad_sum", "type_check"
-"""Entries that environment variables such as CHAINER_DEBUG set to 0 or 1."""
+SWITCHES = "compile", "debug", "keep_graph_on_report", "lazy_grad_sum", "type_check"
+"""Entries that environment variables such as CHAINER_DEBUG set to 0 or 1, "compile" by XPGRAD_COMPILE."""
 WORDS = "use_cudnn", "use_ideep"
 """Entries that environment variables set to a word."""
 OPERATORS = {
@@ -140,7 +141,7 @@ class Settings:
 
 
 def _of_environment() -> dict[str, Any]:
-    """Return the entries that environment variables set, as in Chainer.
+    """Return the entries that environment variables set.
 
     Raises
     ------
@@ -148,18 +149,23 @@ def _of_environment() -> dict[str, Any]:
         A switch is no integer, or CHAINER_DTYPE is not the name of a dtype.
     """
     names = *SWITCHES, *WORDS, "dtype"
-    given = {name: value for name in names if (value := os.environ.get(f"CHAINER_{name.upper()}"))}
+    given = {name: value for name in names if (value := os.environ.get(_variable(name)))}
     found: dict[str, Any] = dict(given)
     for name in SWITCHES:
         if name in given:
             if not given[name].isdecimal():
-                raise ValueError(f"CHAINER_{name.upper()}: expected 0 or 1, got {given[name]!r}")
+                raise ValueError(f"{_variable(name)}: expected 0 or 1, got {given[name]!r}")
             found[name] = given[name] != "0"
     if "dtype" in given:
         if given["dtype"] not in ("float16", "float32", "float64", "mixed16"):
             raise ValueError(f"CHAINER_DTYPE: expected float16, float32, float64 or mixed16, got {given['dtype']!r}")
         found["dtype"] = get_dtype(given["dtype"])
     return found
+
+
+def _variable(entry: str) -> str:
+    """Return the name of the environment variable that sets an entry."""
+    return ("XPGRAD_" if entry == "compile" else "CHAINER_") + entry.upper()
 
 
 def _plan_again() -> None:

@@ -5,10 +5,11 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from xpgrad import force_backprop_mode, using_device
+from xpgrad import config, force_backprop_mode, using_device
 from xpgrad.dataset import concat_examples
 from xpgrad.training import updaters
 from xpgrad.training.updaters import call
+from xpgrad_chainer.training.steps import Step
 
 __all__ = ["MultiprocessParallelUpdater", "ParallelUpdater", "StandardUpdater"]
 
@@ -23,6 +24,21 @@ class StandardUpdater(updaters.StandardUpdater):
         self.loss_scale = inspect.signature(super().__init__).bind(*args, **kwargs).arguments.get("loss_scale")
         for optimizer in self.get_all_optimizers().values() if self.auto_new_epoch else ():
             optimizer.use_auto_new_epoch = True
+
+    def update_core(self) -> None:
+        """Do one step, with `config.compile` as a program."""
+        compiled = self.compiled
+        self.compiled = compiled or getattr(config, "compile", False)  # the entry is there after `install`
+        try:
+            super().update_core()
+        finally:
+            self.compiled = compiled
+
+    def _compiled(self, optimizer: Any, loss: Callable[..., Any]) -> Callable[..., Any]:
+        if self._step is None:
+            options = dict(self.compiled) if isinstance(self.compiled, Mapping) else {"exact": True}
+            self._step = Step(optimizer, loss, options)
+        return self._step
 
 
 class ParallelUpdater(StandardUpdater):

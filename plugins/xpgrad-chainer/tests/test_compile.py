@@ -1,0 +1,130 @@
+"""`chainer.config.compile`: steps of updaters as programs, with the numbers of steps without one."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from xpgrad import CompileWarning
+
+RNG = np.random.default_rng(0)
+DATA = [(x, np.int32(x.argmax())) for x in RNG.normal(size=(24, 4)).astype("f")]
+
+
+def network(chainer):
+    """Return a model that uses arrays, keeps values and has a parameter without a gradient."""
+
+    class Network(chainer.Chain):
+        def __init__(self):
+            super().__init__()
+            with self.init_scope():
+                self.first, self.norm = chainer.links.Linear(None, 8), chainer.links.BatchNormalization(8)
+                self.last, self.unused = chainer.links.Linear(8, 4), chainer.links.Linear(2, 2)
+
+        def forward(self, x, t):
+            h = chainer.functions.dropout(self.norm(self.first(x.astype("f") - x.mean())), 0.3)
+            loss = chainer.functions.softmax_cross_entropy(self.last(chainer.functions.relu(h)), t)
+            chainer.report({"loss": loss, "least": x.min()}, self)
+            self.loss = loss
+            return loss
+
+    np.random.seed(3)  # noqa: NPY002 - as programs of Chainer do
+    return Network()
+
+
+def updater_of(chainer, model, data=DATA, optimizer=None, converter=None):
+    optimizer = (optimizer or chainer.optimizers.Adam()).setup(model)
+    optimizer.add_hook(chainer.optimizer_hooks.WeightDecay(0.01))
+    iterator = chainer.iterators.SerialIterator(data, 5)
+    converter = converter or chainer.dataset.concat_examples
+    return chainer.training.updaters.StandardUpdater(iterator, optimizer, converter)
+
+
+def seen(chainer, updater, steps=8):
+    """Return what a program sees of steps: reported and kept values, parameters and gradients."""
+    model, found = updater.get_optimizer("main").target, []
+    reporter = chainer.Reporter()
+    reporter.add_observer("main", model)
+    for _ in range(steps):
+        with reporter.scope({}):
+            updater.update()
+            found += [float(chainer.as_array(value)) for value in reporter.observation.values()]
+        found += [
+            float(chainer.as_array(model.loss)),
+            *(part for p in model.params() for part in (p.array.copy(), p.grad)),
+        ]
+    return found
+
+
+@pytest.mark.parametrize("config", [True, {"exact": True, "verify": "always"}, {"exact": False}])
+def test_compiled_steps_have_the_numbers_of_plain_ones(config) -> None:
+    import chainer
+
+    expected = seen(chainer, updater_of(chainer, network(chainer)))
+    updater = updater_of(chainer, network(chainer))
+    with chainer.using_config("compile", config):
+        found = seen(chainer, updater)
+    (program,) = updater._step._program.programs.values()
+    assert program.function.cache_info().hits >= 3
+    for value, other in zip(found, expected, strict=True):
+        if config == {"exact": False}:
+            np.testing.assert_allclose(value, other, rtol=1e-4, atol=1e-7)
+        else:
+            np.testing.assert_array_equal(value, other)
+
+
+def test_steps_of_many_kinds_of_batches_give_up_with_a_warning() -> None:
+    import chainer
+
+    kinds = iter([*range(1, 6), *range(1, 6)])
+
+    def shorter(batch, device):
+        return chainer.dataset.concat_examples(batch[: next(kinds)], device)
+
+    model = network(chainer)
+    updater = updater_of(chainer, model, converter=shorter)
+    model(np.ones((2, 4), "f"), np.zeros(2, "i"))
+    with chainer.using_config("compile", True):
+        with pytest.warns(CompileWarning, match="they had 4 kinds of batches"):
+            [updater.update() for _ in range(4)]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            [updater.update() for _ in range(4)]
+    assert updater._step.given_up
+    assert updater.get_optimizer("main").t == 8
+
+
+def test_steps_that_are_no_programs_are_plain() -> None:
+    import chainer
+
+    class Own(chainer.GradientMethod):
+        def create_update_rule(self):
+            return OwnRule()
+
+    class OwnRule(chainer.UpdateRule):
+        def update_core(self, param):
+            param.array -= 0.1 * param.grad
+
+    class Wrapped:
+        def __init__(self, batch):
+            self.batch = batch
+
+    def wrapped(batch, device):
+        return Wrapped(chainer.dataset.concat_examples(batch))
+
+    def results(own, compiled):
+        model = network(chainer)
+        if own:
+            updater = updater_of(chainer, model, optimizer=Own())
+        else:
+            updater = updater_of(chainer, model, converter=wrapped)
+            updater.loss_func = lambda each: model(*each.batch)
+        with chainer.using_config("compile", compiled):
+            found = seen(chainer, updater, 3)
+        return found, getattr(updater._step, "_program", None)
+
+    for own in (True, False):
+        found, program = results(own, True)
+        assert program is None
+        for value, other in zip(found, results(own, False)[0], strict=True):
+            np.testing.assert_array_equal(value, other)
