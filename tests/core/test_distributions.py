@@ -17,7 +17,7 @@ import xpgrad
 MAX_LINES = {
     "xpgrad_c/": 3_220,
     "xpgrad/transforms/trace/executors/": 195,
-    "xpgrad/transforms/trace/": 8_286,
+    "xpgrad/transforms/trace/": 8_299,
     "xpgrad/transforms/batch/": 2_600,
     "xpgrad/transforms/dual/": 1_310,
     "xpgrad/transforms/loops/": 2_400,
@@ -42,7 +42,7 @@ MAX_LINES = {
     "xpgrad/scipy/stats/": 450,
     "xpgrad/scipy/": 1_290,
     "xpgrad/programs/": 450,
-    "xpgrad/": 34_212,
+    "xpgrad/": 34_208,
 }
 """Blank ones are not counted; the first folder that fits counts. The chapters of SciPy have at most 6,000 together."""
 

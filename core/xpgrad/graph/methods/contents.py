@@ -7,7 +7,6 @@ from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from xpgrad.backend.current import call_on
-from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import converted_like, transfer
 from xpgrad.errors import ShapeError
@@ -18,7 +17,6 @@ from xpgrad.graph.node import leaf_node
 from xpgrad.graph.parameter import STATE, Parameter
 from xpgrad.graph.slot import slot
 from xpgrad.graph.variable import Variable, inside
-from xpgrad.types import Array
 
 
 def copydata(target: Variable, source: Variable) -> None:
@@ -47,13 +45,9 @@ def _initialized(x: Variable, other: Variable) -> bool:
     if isinstance(x, Parameter):
         x.initialize(other.shape)
         return False
-    x.array = _copied(other._array, x.device if _was_sent(x) else other.device)
+    array = transfer(other._array, x.device if _was_sent(x) else other.device)
+    x.array = plugins.backend_of(array).copy(array) if array is other._array else array
     return True
-
-
-def _copied(array: Array, device: Device) -> Array:
-    moved = transfer(array, device)
-    return plugins.backend_of(array).copy(array) if moved is array else moved
 
 
 def _was_sent(x: Variable) -> bool:

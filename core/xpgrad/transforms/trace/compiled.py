@@ -212,13 +212,13 @@ class Compiled(Generic[P, R]):
         """Repeat a call without a level if its first run cannot be recorded, after undoing the effects of that run."""
         text = str(error)
         error.facts.undo()
-        state = self._state.grown(error.places)
-        if state is not None and not error.level.watch.recorded:
+        state, undone = self._state.grown(error.places), error.level.watch.undo()
+        if state is not None and undone:
             restore(held)
             error.level.forget()
             self._state, self._writes, self._kinds = state, True, []
             return self(*args, **without_state(kwargs))
-        if self._strict or error.level.watch.recorded:
+        if self._strict or not undone:
             error.level.forget()
             raise TraceError(f"compile: {self._name}: {text}") from None
         restore(held)

@@ -176,6 +176,25 @@ def test_a_function_that_sweeps_into_its_last_call_runs_without_a_program_and_sa
     np.testing.assert_allclose(found, swept(lambda f: f), rtol=1e-12)
 
 
+@pytest.mark.parametrize("size", [3, 300_000], ids=["small", "large"])
+def test_elements_that_were_written_are_restored_before_a_call_is_repeated(size):
+    mean, w = np.zeros(size), Variable(np.ones(size))
+    outside = w * 1
+
+    def f(x):
+        mean[...] = 0.5 * mean + x.array
+        F.sum(outside * x).backward()  # cannot be recorded: the call is repeated without a level
+
+    compiled = compile(f)
+    if size > 3:
+        with pytest.raises(xpgrad.TraceError, match="computed outside"):
+            compiled(np.ones(size))
+        return
+    with pytest.warns(CompileWarning, match="computed outside"):
+        compiled(np.ones(size))
+    np.testing.assert_array_equal(mean, 1.0)
+
+
 def test_a_call_that_fails_leaves_the_state():
     model = Recurrent()
 
