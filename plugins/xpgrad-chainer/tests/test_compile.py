@@ -73,6 +73,38 @@ def test_compiled_steps_have_the_numbers_of_plain_ones(config) -> None:
             np.testing.assert_array_equal(value, other)
 
 
+@pytest.mark.parametrize(
+    ("draw", "is_program"),
+    [
+        (lambda chainer, h: chainer.functions.gumbel_softmax(h), True),
+        (lambda chainer, h: chainer.distributions.Gumbel(h, 1 + h * h).sample(), True),
+        (lambda chainer, h: chainer.functions.tanh(chainer.distributions.Cauchy(h, 1 + h * h).sample()), True),
+        (lambda chainer, h: chainer.distributions.Exponential(1 + h * h).sample(), True),
+        (lambda chainer, h: h * chainer.distributions.Bernoulli(logit=h).sample().array.astype("f"), False),
+    ],
+    ids=["gumbel_softmax", "Gumbel", "Cauchy", "Exponential", "Bernoulli"],
+)
+@pytest.mark.filterwarnings("ignore:.*drew samples of a discrete distribution")
+def test_compiled_steps_draw_the_samples_of_plain_ones(draw, is_program) -> None:
+    import chainer
+
+    def results(compiled):
+        np.random.seed(5)  # noqa: NPY002 - as programs of Chainer do
+        model = chainer.links.Classifier(chainer.links.Linear(4, 4))
+        updater = updater_of(chainer, model)
+        predictor = model.predictor
+        updater.loss_func = lambda x, t: chainer.functions.softmax_cross_entropy(draw(chainer, predictor(x)), t)
+        with chainer.using_config("compile", compiled):
+            for _ in range(6):
+                updater.update()
+        return predictor.W.array, updater._step
+
+    found, step = results(True)
+    np.testing.assert_array_equal(found, results(False)[0])
+    (program,) = step._program.programs.values()
+    assert (program.function.cache_info().hits > 0) == is_program
+
+
 def test_steps_of_many_kinds_of_batches_give_up_with_a_warning() -> None:
     import chainer
 

@@ -1,21 +1,16 @@
 """Distributions whose samples on NumPy are drawn as in Chainer, so that ``np.random.seed`` decides the same numbers.
 
-Samples within `compile` and other transformations are drawn from the streams of `xpgrad.random`.
+Within `compile` and other transformations this holds for continuous distributions; samples of discrete ones are drawn
+from the streams of `xpgrad.random` there. With `chainer.config.compile`, steps with discrete samples are no programs.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from xpgrad import Variable, distributions
+from xpgrad import Variable, array_api, config, distributions, random
 from xpgrad.backend.levels import around
 from xpgrad.backend.plugins import plugins
-
-
-def is_drawn_by_numpy(*xs: Any) -> bool:
-    """Return whether all arrays are on NumPy, outside of all transformations."""
-    return around() is None and all(plugins.backend_of(x) is plugins.host for x in xs)
 
 
 class _Drawn(distributions.Distribution):
@@ -28,8 +23,11 @@ class _Drawn(distributions.Distribution):
 
     def sample_n(self, n: int) -> Variable:
         """Return `n` samples, along the first axis."""
-        p = getattr(self, self._given_name).array
-        if not is_drawn_by_numpy(p):
+        p, level = getattr(self, self._given_name).array, around()
+        if level is not None and getattr(config, "compile", False):
+            level.note_outside("NumPy drew samples of a discrete distribution", "set chainer.config.compile = False")
+            p, level = getattr(p, "values", p), None  # of a call that becomes no program
+        if level is not None or plugins.backend_of(p) is not plugins.host:
             return super().sample_n(n)
         return Variable(self._draw(p, (n, *self.batch_shape)), requires_grad=False)
 
@@ -84,12 +82,27 @@ class Poisson(_Drawn, distributions.Poisson):
         return np.random.poisson(p, size).astype(np.float32)
 
 
-def _noise(draw: Callable[[Any], Any], n: int, *parameters: Variable) -> Any:
-    """Return standard samples for parameters on NumPy, otherwise None."""
-    if not is_drawn_by_numpy(*(x.array for x in parameters)):
-        return None
-    shape = np.broadcast_shapes(*(x.shape for x in parameters))
-    return draw((n, *shape)).astype(parameters[0].dtype)
+def _stream_spec(x: Variable, shape: tuple[int, ...]) -> Any:
+    """Return a spec of float64 numbers of NumPy's stream for a Variable on NumPy, otherwise None."""
+    spec, backend = x.node.spec, x.node.spec.backend
+    while backend.base is not None:
+        backend = backend.base
+    return spec.backend.spec_for(shape, np.dtype(np.float64), spec.device) if backend is plugins.host else None
+
+
+def _shape(n: int, *parameters: Variable) -> tuple[int, ...]:
+    return n, *np.broadcast_shapes(*(x.shape for x in parameters))
+
+
+def _exponential(spec: Any) -> Any:
+    """Return what ``np.random.standard_exponential`` returns."""
+    return -array_api.log(1 - Variable(random.uniform_like(spec), requires_grad=False))
+
+
+def gumbel(x: Variable, shape: tuple[int, ...]) -> Any:
+    """Return what ``np.random.gumbel`` returns, in the dtype of a Variable on NumPy, otherwise None."""
+    spec = _stream_spec(x, shape)
+    return None if spec is None else array_api.astype(-array_api.log(_exponential(spec)), x.dtype)
 
 
 class Exponential(distributions.Exponential):
@@ -97,8 +110,10 @@ class Exponential(distributions.Exponential):
 
     def sample_n(self, n: int) -> Variable:
         """Return `n` samples, along the first axis."""
-        noise = _noise(np.random.standard_exponential, n, self.lam)
-        return super().sample_n(n) if noise is None else noise / self.lam
+        spec = _stream_spec(self.lam, _shape(n, self.lam))
+        if spec is None:
+            return super().sample_n(n)
+        return array_api.astype(_exponential(spec), self.lam.dtype) / self.lam
 
 
 class Cauchy(distributions.Cauchy):
@@ -106,8 +121,11 @@ class Cauchy(distributions.Cauchy):
 
     def sample_n(self, n: int) -> Variable:
         """Return `n` samples, along the first axis."""
-        noise = _noise(np.random.standard_cauchy, n, self.loc, self.scale)
-        return super().sample_n(n) if noise is None else self.scale * noise + self.loc
+        spec = _stream_spec(self.loc, (*_shape(n, self.loc, self.scale), 2))
+        if spec is None:
+            return super().sample_n(n)
+        normal = Variable(random.normal_like(spec), requires_grad=False)
+        return self.scale * array_api.astype(normal[..., 0] / normal[..., 1], self.loc.dtype) + self.loc
 
 
 class Gumbel(distributions.Gumbel):
@@ -115,10 +133,5 @@ class Gumbel(distributions.Gumbel):
 
     def sample_n(self, n: int) -> Variable:
         """Return `n` samples, along the first axis."""
-        noise = _noise(standard_gumbel, n, self.loc, self.scale)
+        noise = gumbel(self.loc, _shape(n, self.loc, self.scale))
         return super().sample_n(n) if noise is None else self.scale * noise + self.loc
-
-
-def standard_gumbel(size: tuple[int, ...]) -> Any:
-    """Return samples of the standard Gumbel distribution."""
-    return np.random.gumbel(size=size)

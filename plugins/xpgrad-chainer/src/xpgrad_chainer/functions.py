@@ -10,7 +10,7 @@ from xpgrad.array_api import negative as neg
 from xpgrad.array_api import pow as pow
 from xpgrad.array_api import subtract as sub
 from xpgrad.graph.application import Application
-from xpgrad_chainer.distributions import is_drawn_by_numpy, standard_gumbel
+from xpgrad_chainer.distributions import gumbel
 
 __all__ = [
     "argmax", "argmax_crf1d", "argmin", "div", "dropout", "fbeta_score", "floordiv", "gumbel_softmax", "mul",
@@ -103,10 +103,9 @@ def fbeta_score(y: Any, t: Any, label_num: int | None = None, beta: float = 1.0,
 
 def gumbel_softmax(log_pi: Any, tau: Any = 0.1, axis: int = 1) -> Variable:
     """Return nearly one-hot samples of a categorical distribution; see `xpgrad.functions.gumbel_softmax`."""
-    x = as_array(log_pi)
-    if x.ndim == 0 or not is_drawn_by_numpy(x):
-        return functions.gumbel_softmax(log_pi, tau, axis)
-    return functions.softmax((as_variable(log_pi) + standard_gumbel(x.shape).astype(x.dtype)) / tau, axis=axis)
+    x = as_variable(log_pi)
+    noise = gumbel(x, x.shape) if x.ndim else None
+    return functions.gumbel_softmax(x, tau, axis) if noise is None else functions.softmax((x + noise) / tau, axis=axis)
 
 
 def n_step_rnn_base(

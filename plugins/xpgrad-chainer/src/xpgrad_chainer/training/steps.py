@@ -57,7 +57,7 @@ def _of_arrays(loss: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any, **kwds: Any) -> Any:
         return loss(*_arrays(args), **_arrays(kwds))
 
-    call.__name__ = getattr(loss, "__name__", type(loss).__name__)
+    call.__name__ = call.__qualname__ = getattr(loss, "__name__", type(loss).__name__)
     return call
 
 
