@@ -45,7 +45,7 @@ class Step:
                 f"{kinds} kinds of batches, parameters or hooks; pad batches to at most {KINDS} shapes, or set "
                 "chainer.config.compile = False",
                 CompileWarning,
-                stacklevel=2,
+                stacklevel=6,  # of the caller of `update`
             )
         if kinds > KINDS or sum(info.misses for info in found) > 3 * KINDS:
             self.given_up, self._program = True, None
