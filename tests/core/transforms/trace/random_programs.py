@@ -2,6 +2,7 @@
 
 import functools
 import operator
+import warnings
 
 import numpy as np
 
@@ -191,7 +192,12 @@ class Maker:
 
     def may_be_written(self, x):
         array = self.arrays[x]
-        return array.ndim == 0 or (0 not in array.strides and array.flags.writeable)
+        with warnings.catch_warnings(action="error"):
+            try:
+                writeable = array.flags.writeable
+            except FutureWarning:  # of broadcast_arrays, whose results will be read-only
+                return False
+        return array.ndim == 0 or (0 not in array.strides and writeable)
 
     def write(self):
         x, key = self.value(), self.pick([..., 0, (..., slice(0, 1))])
