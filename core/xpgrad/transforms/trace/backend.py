@@ -166,7 +166,7 @@ class TraceBackend(TransformedBackend):
         returned = (self.base.follow(function) if self._follows else function)(*opened, **options)
         recording.add(name, function, given, noted, (), writes=tuple(x.value for x in targets))
         if outside:
-            watch.look()
+            watch.look(x.values for x in targets)
         return returned
 
     def written_into(

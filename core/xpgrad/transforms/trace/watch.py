@@ -1,5 +1,6 @@
 """`OutsideWatch`: detects writes to outer arrays of a traced function by code that is not recorded."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from xpgrad.backend.current import call_on
@@ -15,21 +16,22 @@ class OutsideWatch:
     ----------
     written, recorded : bool
         Whether an unrecorded operation has written to any of them, such as an operator of a library between an array
-        and a number, which involves no traced array; whether a recorded operation may have done so.
+        and a number, which involves no traced array; whether a recorded operation may have written to another array.
     """
 
     def __init__(self) -> None:
         self.written = self.recorded = False
         self._known: dict[int, tuple[Array, Any]] = {}
-        self._copies: dict[int, Array] = {}
+        self._first: dict[int, tuple[Any, Array | None]] = {}
 
     def add(self, array: Array) -> None:
         """Watch another array."""
         if id(array) not in self._known:
             backend = plugins.backend_of(array)
-            self._known[id(array)] = array, None if backend.immutable else backend.fingerprint(array)
-            if not backend.immutable and is_small(array):
-                self._copies.setdefault(id(array), backend.copy(array))
+            before = None if backend.immutable else backend.fingerprint(array)
+            self._known[id(array)] = array, before
+            if id(array) not in self._first:
+                self._first[id(array)] = before, None if before is None or not is_small(array) else backend.copy(array)
 
     def knows(self, array: Array) -> bool:
         """Return whether an array is watched."""
@@ -42,17 +44,18 @@ class OutsideWatch:
                 self.written = bool(plugins.backend_of(array).fingerprint(array) != before)
 
     def undo(self) -> bool:
-        """Restore arrays that unrecorded operations have written to; return whether all are as before."""
-        for key, (array, before) in self._known.items():
+        """Restore the arrays as they were before all writes; return whether that succeeds."""
+        for key, (array, _) in self._known.items():
+            before, copy = self._first[key]
             if before is not None and plugins.backend_of(array).fingerprint(array) != before:
-                if key not in self._copies:
+                if copy is None:
                     return False
-                call_on(array, array.__setitem__, ..., self._copies[key])
+                call_on(array, array.__setitem__, ..., copy)
         return not self.recorded
 
-    def look(self) -> None:
-        """Update the contents of all arrays, after a recorded write."""
-        self.recorded = True
+    def look(self, written: Iterable[Array]) -> None:
+        """Update the contents of all arrays, after a recorded write to some, or to views of unknown arrays."""
+        self.recorded |= not all(map(self.knows, written))
         arrays = [array for array, _ in self._known.values()]
         self._known.clear()
         for array in arrays:

@@ -176,13 +176,23 @@ def test_a_function_that_sweeps_into_its_last_call_runs_without_a_program_and_sa
     np.testing.assert_allclose(found, swept(lambda f: f), rtol=1e-12)
 
 
+def assigned(mean, x):
+    mean[...] = 0.5 * mean + x.array
+
+
+def added(mean, x):
+    mean *= 0.5
+    mean += x.array
+
+
+@pytest.mark.parametrize("write", [assigned, added])
 @pytest.mark.parametrize("size", [3, 300_000], ids=["small", "large"])
-def test_elements_that_were_written_are_restored_before_a_call_is_repeated(size):
+def test_elements_that_were_written_are_restored_before_a_call_is_repeated(size, write):
     mean, w = np.zeros(size), Variable(np.ones(size))
     outside = w * 1
 
     def f(x):
-        mean[...] = 0.5 * mean + x.array
+        write(mean, x)
         F.sum(outside * x).backward()  # cannot be recorded: the call is repeated without a level
 
     compiled = compile(f)
