@@ -7,6 +7,8 @@ from xpgrad import get_array_types
 from xpgrad.backends import cuda, intel64
 
 _size = cuda.WORKSPACE
+_to_cpu = cuda.to_cpu
+"""In `chainer.backends._cpu`, which tests of Chainer import."""
 
 
 def get_device(*args: Any) -> Any:
