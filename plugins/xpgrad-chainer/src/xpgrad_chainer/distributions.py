@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad import Variable, array_api, config, distributions, random
+from xpgrad import Variable, array_api, config, distributions
+from xpgrad.backend import random
 from xpgrad.backend.levels import around
 from xpgrad.backend.plugins import plugins
 
