@@ -40,8 +40,8 @@ def _is_numbers(value: Any) -> bool:
 
 
 def root(x: Variable) -> Variable:
-    """Return square roots of numbers that are not negative, with the derivative 0 at 0."""
-    apart = x > 0
+    """Return square roots, with the derivative 0 at 0."""
+    apart = x != 0
     return xpa.where(apart, xpa.sqrt(xpa.where(apart, x, 1.0)), 0.0)
 
 

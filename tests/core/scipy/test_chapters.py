@@ -10,6 +10,7 @@ import pytest
 from tests.core.scipy.test_differentiated import CASES
 from tests.core.scipy.test_library import run
 
+import xpgrad.scipy
 from xpgrad import Variable
 from xpgrad import array_api as xp
 from xpgrad.errors import AxisError, DtypeError, GradientError, ShapeError, SingularMatrix
@@ -17,7 +18,7 @@ from xpgrad.scipy import fft, integrate, interpolate, linalg, ndimage, signal, s
 from xpgrad.scipy.spatial import distance
 from xpgrad.scipy.spatial.transform import Rotation
 from xpgrad.testing.arrays import on_host
-from xpgrad.transforms import vmap
+from xpgrad.transforms import grad, vmap
 
 CHAPTERS = (
     "fft",
@@ -116,6 +117,7 @@ def test_ill_conditioned_matrices_keep_their_digits():
         (lambda x: linalg.solve_banded((1, 1), x[:0], x[0]), (0, 3, 3)),
         (lambda x: linalg.solve_sylvester(x[:0], x[:0], x[:0]), (0, 3, 3)),
         (lambda x: linalg.cho_solve(linalg.cho_factor(x[:0]), x[:0]), (0, 3, 3)),
+        (lambda x: ndimage.minimum_filter(x[:, :0], 3), (2, 0, 3)),
     ],
 )
 def test_empty_arrays(call, shape):
@@ -132,6 +134,43 @@ def test_empty_arrays(call, shape):
          lambda: linalg.solve_triangular(S, S, 3)),
         (ShapeError, r"solve_banded: expected ab of shape \(..., 3, M\), got \(2, 3\)",
          lambda: linalg.solve_banded((1, 1), X, X[0])),
+        (ValueError, "fftconvolve: expected at least one axis, got none", lambda: signal.fftconvolve(X, X, axes=())),
+        (ShapeError, r"lfilter: expected zi with 1 elements along axis -1, got shape \(1,\)",
+         lambda: signal.lfilter([1.0, 2.0], [1.0], X, zi=np.ones(1))),
+        (ShapeError, "lfilter_zi: expected vectors of coefficients", lambda: signal.lfilter_zi(X, X[0])),
+        (ShapeError, r"sosfilt: expected zi for 1 sections, got shape \(2, 2, 2\)",
+         lambda: signal.sosfilt(np.ones(6), X, zi=np.ones((2, 2, 2)))),
+        (ShapeError, "filtfilt: expected more than padlen=-1", lambda: signal.filtfilt(X[0], X[0] + 1, X, padlen=-1)),
+        (ValueError, "stft: expected nperseg of at least 1, got 0", lambda: signal.stft(X, nperseg=0)),
+        (ValueError, "gaussian_filter1d: expected a window with a radius from 0",
+         lambda: ndimage.gaussian_filter1d(X, -2.0)),
+        (ShapeError, "zoom: expected factors that are not negative, got -1.0", lambda: ndimage.zoom(X, -1.0)),
+        (ValueError, r"affine_transform: expected \[0.0, 0.0, 1.0\] as the last row",
+         lambda: ndimage.affine_transform(X, S)),
+        (ShapeError, r"grey_dilation: expected a structure of the footprint's shape \(1, 2\), got \(2, 3\)",
+         lambda: ndimage.grey_dilation(X, footprint=np.ones((1, 2)), structure=X)),
+        (ValueError, "CubicSpline: expected knots in strictly ascending order",
+         lambda: interpolate.CubicSpline(-X[0], X[0])),
+        (ValueError, "BSpline: expected knots in ascending order", lambda: interpolate.BSpline(-X[0], X[0], 0)),
+        (ValueError, "PPoly: expected ends in ascending order", lambda: interpolate.PPoly(X, np.arange(4.0)[::-1])),
+        (DtypeError, "PchipInterpolator: expected real values", lambda: interpolate.PchipInterpolator(X[0], X[0] + 0j)),
+        (ValueError, "CubicSpline: expected an order of the derivative of at least 0, got -1",
+         lambda: interpolate.CubicSpline(X[0], X[0])(X[0], -1)),
+        (ValueError, "BSpline: expected an order of the derivative of at least 0, got -1",
+         lambda: interpolate.BSpline(X[0], X[0], 0)(1.0, -1)),
+        (ValueError, "RBFInterpolator: expected a degree of at least -1, got -2",
+         lambda: interpolate.RBFInterpolator(X, X, degree=-2)),
+        (ValueError, "cumulative_simpson: expected x in strictly ascending order",
+         lambda: integrate.cumulative_simpson(X, x=np.zeros(3))),
+        (ValueError, "fixed_quad: expected finite limits", lambda: integrate.fixed_quad(xp.exp, 0.0, np.inf)),
+        (ValueError, "cdist: expected weights that are not negative", lambda: distance.cdist(X, X, "cosine", w=-X[1])),
+        (ValueError, "squareform: expected a symmetric matrix", lambda: distance.squareform(S)),
+        (ShapeError, r"sparse array: expected places within the shape \(2, 2\)",
+         lambda: sparse.coo_array((np.ones(1), ([2], [0])), (2, 2))),
+        (ShapeError, r"csr_array: expected a pointer more than the shape \(2, 2\), got 2",
+         lambda: sparse.csr_array((np.ones(2), [0, 1], [0, 2]), (2, 2))),
+        (ValueError, "svds: expected return_singular_vectors True, False, 'u' or 'vh', got 'x'",
+         lambda: sparse.linalg.svds(LARGE, 2, return_singular_vectors="x")),
         (ValueError, "dct: expected type 1, 2, 3 or 4, got 5", lambda: fft.dct(X, 5)),
         (ShapeError, "dct: expected more elements along axis -1 for type 1, got 1", lambda: fft.dct(X[:, :1], 1)),
         (ValueError, "convolve: expected the mode 'full', 'same' or 'valid'", lambda: signal.convolve(X, X, "x")),
@@ -180,6 +219,53 @@ def test_empty_arrays(call, shape):
 def test_errors_name_the_function_and_the_argument(error, text, call):
     with pytest.raises(error, match=text):
         call()
+
+
+Y, IMAGE = (
+    np.asarray([[0.3, -1.0, 2.0, 0.5, 1.5, -0.7], [1.0, 0.2, -0.4, 0.9, 0.1, 2.2]]),
+    np.arange(20.0).reshape(4, 5),
+)
+GAPS = np.asarray([[0.2, 0.9, 0.4], [0.1, np.nan, 0.6], [0.5, 0.3, 0.8]])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda m: m.integrate.simpson(Y, x=np.asarray([0.0, 0.0, 1.0, 1.0, 2.0, 3.0])),
+        lambda m: m.integrate.simpson(Y, x=np.asarray([0.0, 1.0, 2.0, 2.0, 3.0, 3.0])),
+        lambda m: m.integrate.cumulative_simpson(Y.T, axis=0, initial=Y[:1, :2]),
+        lambda m: m.spatial.distance.pdist(GAPS),
+        lambda m: m.spatial.distance.cdist(GAPS, GAPS, "canberra"),
+        lambda m: m.spatial.distance.cdist(GAPS, GAPS, "minkowski", p=1.5),
+        lambda m: m.spatial.distance.pdist(Y, "minkowski", p=np.inf, w=np.asarray([1.0, 0.0, 0.0, 2.0, 1.0, 1.0])),
+        lambda m: m.interpolate.BSpline(np.arange(9.0), Y[0], 2, extrapolate="periodic").integrate(0.3, 9.6),
+        lambda m: m.interpolate.BSpline(np.arange(9.0), Y[0], 2).derivative(-1)(3.5),
+        lambda m: m.interpolate.BSpline(np.arange(9.0), Y[0], 2).antiderivative(-1)(3.5),
+        lambda m: m.interpolate.CubicSpline(np.arange(6.0), Y[0]).derivative(-2)(3.5),
+        lambda m: m.interpolate.CubicSpline(np.arange(6.0), Y[0]).antiderivative(-1)(3.5),
+        lambda m: m.interpolate.make_interp_spline(np.arange(6.0), Y[0], 2, bc_type=(None, None))(2.5),
+        lambda m: m.ndimage.map_coordinates(Y[:1], [[0.25, -3.0], [1.0, 2.0]], order=1, mode="grid-constant"),
+        lambda m: m.ndimage.maximum(Y[0], [1, 1, 2, 2, 3, 3], [2, 7]),
+        lambda m: m.signal.lfilter_zi(np.asarray([1.0, 2.0]), np.asarray([0.0, 2.0, 0.5, 0.1])),
+        lambda m: m.signal.sosfilt(np.asarray([1.0, 0.2, 0.3, 1.0, 0.4, 0.1]), Y),
+        lambda m: m.signal.fftconvolve(IMAGE[:, :1], IMAGE[:2], "same", axes=0),
+        lambda m: m.linalg.lu(np.asarray([[1, 2], [3, 4]]))[0] / 2,
+        lambda m: m.sparse.linalg.spsolve(m.sparse.csc_array((Y[0, :2], ([0, 1], [1, 0])), (2, 2)), Y[1, :2] + 1j),
+    ],
+)
+def test_values_at_edges_are_those_of_scipy(call):
+    found, expected = on_host(call(xpgrad.scipy)), call(pytest.importorskip("scipy"))
+    assert found.dtype == np.asarray(expected).dtype
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_gradients_at_edges_are_finite():
+    for f in (
+        lambda y: ndimage.standard_deviation(y, [1, 2, 2, 3, 3, 3], [1, 2, 3]),
+        lambda y: integrate.simpson(y, np.asarray([0.0, 0.0, 1.0, 1.0, 2.0, 2.0])),
+        lambda y: distance.pdist(xp.reshape(y * 0.0, (2, 3))),
+    ):
+        assert np.isfinite(grad(lambda y, f=f: xp.sum(f(y)))(Y[0])).all()
 
 
 LARGE = sparse.coo_array((np.ones(400), (np.arange(400), np.arange(400))), (400, 400))

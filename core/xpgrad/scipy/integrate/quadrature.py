@@ -14,7 +14,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import is_operand
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
-from xpgrad.scipy.operands import beside, from_host
+from xpgrad.scipy.operands import beside, from_host, known
 from xpgrad.scipy.reference import required
 from xpgrad.transforms.batch.vmap import vmap
 from xpgrad.transforms.vectors import host_number
@@ -64,6 +64,8 @@ def fixed_quad(func: Callable[..., Any], a: Any, b: Any, args: tuple[Any, ...] =
     like = _example(a, b, *args)
     nodes, weights = (from_host(like, each) for each in _rule(n))
     low, high = (beside(like, each, "fixed_quad") for each in (a, b))
+    if any(known(end) and not xpa.all(xpa.isfinite(end)) for end in (low, high)):
+        raise ValueError("fixed_quad: expected finite limits; quad takes others")
     half = 0.5 * (high - low)
     return half * xpa.sum(weights * func(half * (nodes + 1.0) + low, *args), axis=-1), None
 

@@ -7,8 +7,14 @@ from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable
-from xpgrad.scipy.operands import inexact, one_axis
+from xpgrad.scipy.operands import beside, inexact, known, one_axis
 from xpgrad.types import AnyArray
+
+
+def _quotient(a: Variable, b: Variable) -> Variable:
+    """Return ``a / b``, and 0 where `b` is 0: of distances between equal places."""
+    apart = b != 0
+    return xpa.where(apart, a / xpa.where(apart, b, 1.0), 0.0)
 
 
 def _placed(name: str, y: Any, x: Any, dx: Any, axis: int) -> tuple[Variable, Variable, int]:
@@ -36,7 +42,7 @@ def simpson(y: AnyArray, x: AnyArray | None = None, *, dx: Any = 1.0, axis: int 
     ----------
     y : Variable or array, floating-point
     x : Variable or array, optional
-        Places of the values: a vector, or an array of the shape of `y`.
+        Places of the values: a vector, or an array of the shape of `y`; ascending for `cumulative_simpson`.
     dx : float or Variable
         The distance of the values, if `x` is not given.
     axis : int
@@ -44,7 +50,8 @@ def simpson(y: AnyArray, x: AnyArray | None = None, *, dx: Any = 1.0, axis: int 
     Returns
     -------
     Variable
-        For an even number of values, the last interval has the parabola through the last three.
+        For an even number of values, the last interval has the parabola through the last three. Terms with a
+        distance of 0 in their denominator are left out, as in SciPy.
     """
     y, h, _ = _placed("simpson", y, x, dx, axis)
     n = y.shape[-1]
@@ -53,19 +60,22 @@ def simpson(y: AnyArray, x: AnyArray | None = None, *, dx: Any = 1.0, axis: int 
     end = n - 1 if n % 2 else n - 2
     h0, h1 = h[..., 0:end:2], h[..., 1:end:2]
     total, y0, y1, y2 = h0 + h1, y[..., 0:end:2], y[..., 1:end:2], y[..., 2 : end + 1 : 2]
-    terms = total / 6.0 * (y0 * (2.0 - h1 / h0) + y1 * (total * total / (h0 * h1)) + y2 * (2.0 - h0 / h1))
+    middle = _quotient(total * total, h0 * h1)
+    terms = total / 6.0 * (y0 * (2.0 - _quotient(h1, h0)) + y1 * middle + y2 * (2.0 - _quotient(h0, h1)))
     found = xpa.sum(terms, axis=-1)
     if n % 2:
         return found
     a, b = h[..., -2], h[..., -1]
-    last = y[..., -1] * ((2.0 * b * b + 3.0 * a * b) / (6.0 * (a + b)))
-    return found + last + y[..., -2] * ((b * b + 3.0 * a * b) / (6.0 * a)) - y[..., -3] * (b**3 / (6.0 * a * (a + b)))
+    found = found + y[..., -1] * _quotient(2.0 * b * b + 3.0 * a * b, 6.0 * (a + b))
+    found = found + y[..., -2] * _quotient(b * b + 3.0 * a * b, 6.0 * a)
+    return found - y[..., -3] * _quotient(b**3, 6.0 * a * (a + b))
 
 
 def _accumulated(parts: Variable, along: int, initial: Any) -> Variable:
     sums = xpa.cumulative_sum(parts, axis=-1)
     if initial is not None:
-        first = xpa.zeros_like(xpa.sum(parts, axis=-1, keepdims=True)) + initial
+        shape = (*parts.shape[:along], 1, *parts.shape[along:-1])
+        first = xpa.moveaxis(xpa.broadcast_to(beside(parts, initial, "initial"), shape), along, -1)
         sums = xpa.concat([first, sums + first], axis=-1)
     return xpa.moveaxis(sums, -1, along)
 
@@ -107,13 +117,15 @@ def cumulative_simpson(
     ----------
     y, x, dx, axis
         As for `simpson`.
-    initial : float, Variable or array, optional
+    initial : float, Variable or array, with one element along `axis`, optional
         Value inserted at the start of the result, and added to all other elements.
     """
     y, h, along = _placed("cumulative_simpson", y, x, dx, axis)
     n = y.shape[-1]
     if n < 3:
         return _accumulated(0.5 * h * (y[..., 1:] + y[..., :-1]), along, initial)
+    if x is not None and known(h) and not xpa.all(h > 0):
+        raise ValueError("cumulative_simpson: expected x in strictly ascending order")
     first = _first_intervals(y, h)
     second = xpa.flip(_first_intervals(xpa.flip(y, axis=-1), xpa.flip(h, axis=-1)), axis=-1)
     parts = [second[..., j - 1] if j % 2 or j == n - 2 else first[..., j] for j in range(n - 1)]

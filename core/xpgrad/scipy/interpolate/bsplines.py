@@ -1,6 +1,7 @@
 """`BSpline`: splines as sums of basis splines, with gradients by knots, coefficients and arguments."""
 
 import math
+import operator
 from typing import Any
 
 from xpgrad import array_api as xpa
@@ -8,7 +9,7 @@ from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.scipy.interpolate.polynomials import check_period, ends_of, evaluated, ordered, periodic_integral, piece
-from xpgrad.scipy.operands import beside
+from xpgrad.scipy.operands import beside, known
 from xpgrad.types import AnyArray
 
 
@@ -29,16 +30,20 @@ class BSpline:
 
     def __init__(self, t: AnyArray, c: AnyArray, k: int, extrapolate: bool | str = True, axis: int = 0) -> None:
         self.t, c = as_variables("BSpline", t, c)
-        self.k, self.extrapolate, self.axis = int(k), extrapolate, axis % max(c.ndim, 1)
+        self.k, self.extrapolate, self.axis = operator.index(k), extrapolate, axis % max(c.ndim, 1)
         self.c, n = xpa.moveaxis(c, axis, 0), self.t.shape[0] - k - 1
         if self.t.ndim != 1 or k < 0 or n < k + 1 or self.c.shape[0] < n:
             raise ShapeError(
                 f"BSpline: expected at least {2 * k + 2} knots of degree {k}, and as many coefficients as knots less "
                 f"{k + 1}, got {self.t.shape} and {c.shape}"
             )
+        if known(self.t) and not xpa.all(self.t[1:] >= self.t[:-1]):
+            raise ValueError("BSpline: expected knots in ascending order")
 
     def __call__(self, x: Any, nu: int = 0, extrapolate: bool | str | None = None) -> Variable:
         """Return the value, or the derivative of the order `nu`, at `x`."""
+        if nu < 0:
+            raise ValueError(f"BSpline: expected an order of the derivative of at least 0, got {nu}")
         spline = self.derivative(nu) if nu else self
         outside = self.extrapolate if extrapolate is None else extrapolate
         return evaluated(x, self.t, self.axis, lambda v: spline._at(v, outside), "BSpline")
@@ -60,7 +65,9 @@ class BSpline:
         return found
 
     def derivative(self, nu: int = 1) -> "BSpline":
-        """Return the derivative of the order `nu`."""
+        """Return the derivative of the order `nu`; of a negative order, the integral."""
+        if nu < 0:
+            return self.antiderivative(-nu)
         t, c, k = self.t, self.c[: self.t.shape[0] - self.k - 1, ...], self.k
         for _ in range(nu):
             if not k:
@@ -73,7 +80,9 @@ class BSpline:
         return BSpline(t, xpa.moveaxis(c, 0, self.axis), k, self.extrapolate, self.axis)
 
     def antiderivative(self, nu: int = 1) -> "BSpline":
-        """Return the integral of the order `nu` from the first knot."""
+        """Return the integral of the order `nu` from the first knot; of a negative order, the derivative."""
+        if nu < 0:
+            return self.derivative(-nu)
         t, k = self.t, self.k
         c = xpa.moveaxis(self.c[: t.shape[0] - k - 1, ...], 0, self.axis)
         for _ in range(nu):

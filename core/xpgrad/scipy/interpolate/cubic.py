@@ -3,6 +3,7 @@
 from typing import Any
 
 from xpgrad import array_api as xpa
+from xpgrad.errors import DtypeError
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable
 from xpgrad.scipy.interpolate.polynomials import PPoly, check_period, ends_of, ordered
@@ -124,6 +125,14 @@ def _cyclic(x: Variable, y: Variable) -> Variable:
     return xpa.concat([d, d[:1]], axis=0)
 
 
+def _real(name: str, x: Any, y: Any, axis: int) -> tuple[Variable, Variable, int]:
+    """Return the same as `ordered`, for real values."""
+    knots, values, place = ordered(name, x, y, axis)
+    if values.node.spec.complex:
+        raise DtypeError(f"{name}: expected real values, got {values.node.spec!r}")
+    return knots, values, place
+
+
 class PchipInterpolator(CubicHermiteSpline):
     """The piecewise cubic polynomial through given values that preserves their monotonicity.
 
@@ -137,7 +146,7 @@ class PchipInterpolator(CubicHermiteSpline):
     """
 
     def __init__(self, x: AnyArray, y: AnyArray, axis: int = 0, extrapolate: bool | None = None) -> None:
-        knots, values, place = ordered("PchipInterpolator", x, y, axis)
+        knots, values, place = _real("PchipInterpolator", x, y, axis)
         h = xpa.reshape(knots[1:] - knots[:-1], (-1, *(1,) * (values.ndim - 1)))
         m = (values[1:] - values[:-1]) / h
         if knots.shape[0] == 2:
@@ -178,7 +187,7 @@ class Akima1DInterpolator(CubicHermiteSpline):
     ) -> None:
         if method not in ("akima", "makima"):
             raise ValueError(f"Akima1DInterpolator: expected the method 'akima' or 'makima', got {method!r}")
-        knots, values, place = ordered("Akima1DInterpolator", x, y, axis)
+        knots, values, place = _real("Akima1DInterpolator", x, y, axis)
         h = xpa.reshape(knots[1:] - knots[:-1], (-1, *(1,) * (values.ndim - 1)))
         m = (values[1:] - values[:-1]) / h
         if m.shape[0] == 1:

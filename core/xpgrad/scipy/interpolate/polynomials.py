@@ -22,6 +22,7 @@ def ends_of(bc_type: Any, name: str) -> list[Any]:
     both = (bc_type, bc_type) if isinstance(bc_type, str) else as_list(bc_type, "conditions")
     found = []
     for end in both:
+        end = "not-a-knot" if end is None else end
         condition = NAMED.get(end) if isinstance(end, str) else as_list(end, "numbers")
         if condition and len(condition) == 1:  # a list of one pair, as for SciPy's make_interp_spline
             (condition,) = condition
@@ -44,6 +45,8 @@ def ordered(name: str, x: Any, y: Any, axis: int, least: int = 2) -> tuple[Varia
         raise ShapeError(
             f"{name}: expected at least {least} knots and a value for each along axis {axis}, got {x.shape}, {y.shape}"
         )
+    if known(x) and not xpa.all(x[1:] > x[:-1]):
+        raise ValueError(f"{name}: expected knots in strictly ascending order")
     return x, xpa.moveaxis(y, axis, 0), along
 
 
@@ -80,7 +83,7 @@ def periodic_integral(found: Any, a: Any, b: Any, first: Variable, last: Variabl
         v = beside(first, end, "integrate") - first
         turns = xpa.floor(v / (last - first))
         rest = found(first + v - turns * (last - first), extrapolate=True)
-        values.append(turns * found(last, extrapolate=True) + rest)
+        values.append(turns * (found(last, extrapolate=True) - found(first, extrapolate=True)) + rest)
     return values[1] - values[0]
 
 
@@ -108,6 +111,8 @@ class PPoly:
                 f"{type(self).__name__}: expected coefficients of shape (K, M, ...) and M + 1 ends, got {self.c.shape} "
                 f"and {self.x.shape}"
             )
+        if known(self.x) and not xpa.all(self.x[1:] >= self.x[:-1]):
+            raise ValueError(f"{type(self).__name__}: expected ends in ascending order")
         self.extrapolate: bool | str = True if extrapolate is None else extrapolate
 
     def __call__(self, x: Any, nu: int = 0, extrapolate: bool | str | None = None) -> Variable:
@@ -119,8 +124,10 @@ class PPoly:
         nu : int
         extrapolate : bool or "periodic", optional
         """
-        outside = self.extrapolate if extrapolate is None else extrapolate
-        return evaluated(x, self.x, self.axis, lambda v: self._at(v, nu, outside), type(self).__name__)
+        outside, name = self.extrapolate if extrapolate is None else extrapolate, type(self).__name__
+        if nu < 0:
+            raise ValueError(f"{name}: expected an order of the derivative of at least 0, got {nu}")
+        return evaluated(x, self.x, self.axis, lambda v: self._at(v, nu, outside), name)
 
     def _at(self, v: Variable, nu: int, outside: bool | str) -> Variable:
         first, last = self.x[0], self.x[-1]
@@ -141,8 +148,10 @@ class PPoly:
         return found
 
     def derivative(self, nu: int = 1) -> "PPoly":
-        """Return the derivative of the order `nu`."""
+        """Return the derivative of the order `nu`; of a negative order, the integral."""
         k = self.c.shape[0]
+        if nu < 0:
+            return self.antiderivative(-nu)
         if nu >= k:
             return self._of(xpa.zeros_like(self.c[:1, ...]), self.extrapolate)
         c = [self.c[i, ...] * float(math.perm(k - 1 - i, nu)) for i in range(k - nu)]
@@ -154,8 +163,8 @@ class PPoly:
         return found
 
     def antiderivative(self, nu: int = 1) -> "PPoly":
-        """Return the integral of the order `nu` from the first end."""
-        found: PPoly = self
+        """Return the integral of the order `nu` from the first end; of a negative order, the derivative."""
+        found: PPoly = self if nu >= 0 else self.derivative(-nu)
         for _ in range(nu):
             found = found._integral()
         return found

@@ -136,13 +136,13 @@ def _flat(places: list[Variable], counts: Sequence[int]) -> Variable:
 
 
 def _thin_plate(r2: Variable) -> Variable:
-    apart = r2 > 0
+    apart = r2 != 0
     return xpa.where(apart, 0.5 * r2 * xpa.log(xpa.where(apart, r2, 1.0)), 0.0)
 
 
 def _power(degree: int, sign: float) -> Callable[[Variable], Variable]:
     def function(r2: Variable) -> Variable:
-        apart = r2 > 0
+        apart = r2 != 0
         return xpa.where(apart, sign * xpa.sqrt(xpa.where(apart, r2, 1.0)) ** degree, 0.0)
 
     return function
@@ -197,6 +197,8 @@ class RBFInterpolator:
             )
         self.function, least = KERNELS[kernel]
         self.degree = max(least, 0) if degree is None else degree
+        if self.degree < -1:
+            raise ValueError(f"RBFInterpolator: expected a degree of at least -1, got {degree!r}")
         self.epsilon, (count, n), self.tail = 1.0 if epsilon is None else epsilon, self.y.shape, d.shape[1:]
         self.powers = [p for p in itertools.product(range(self.degree + 1), repeat=n) if sum(p) <= self.degree]
         low, high = xpa.min(self.y, axis=0), xpa.max(self.y, axis=0)

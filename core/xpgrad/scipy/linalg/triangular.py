@@ -10,6 +10,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.scipy.operands import inexact
 from xpgrad.scipy.reference import by_matrix, reference
 from xpgrad.types import AnyArray, Array, Namespace
 
@@ -350,9 +351,8 @@ def lu(a: AnyArray, permute_l: bool = False, p_indices: bool = False) -> tuple[V
         P, shape (..., M, M), L, shape (..., M, K), with a unit diagonal, and U, shape (..., K, N); K is the smaller of
         M and N.
     """
-    a = as_variable(a)
-    packed, _, order = PackedLU().apply((a,))
-    (rows, columns), spec = a.shape[-2:], a.node.spec
+    packed, _, order = PackedLU().apply((inexact(a, "lu"),))
+    (rows, columns), spec = packed.shape[-2:], packed.node.spec
     k = min(rows, columns)
     eye: Any = spec.backend.namespace.eye(rows, k, dtype=spec.dtype, device=spec.device)
     lower = xpa.tril(packed, k=-1)[..., :k] + eye

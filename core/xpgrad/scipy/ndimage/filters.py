@@ -38,7 +38,7 @@ def extended(x: Variable, axis: int, before: int, after: int, mode: str, cval: f
     """Return an image continued beyond both ends of an axis."""
     if mode not in MODES:
         raise ValueError(f"{function}: expected the mode {', '.join(MODES)}, got {mode!r}")
-    if not (before or after):
+    if not (before or after) or not x.shape[axis]:
         return x
     if isinstance(cval, Variable) and MODES[mode] == "constant":  # a constant of `pad` would have no gradient
         return extended(x - cval, axis, before, after, mode, 0.0, function) + cval

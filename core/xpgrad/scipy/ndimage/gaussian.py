@@ -74,8 +74,8 @@ def gaussian_filter1d(
     else:
         sigma = float(sigma)
         radius = int(truncate * sigma + 0.5) if radius is None else radius
-    if radius > MAX_RADIUS:
-        raise ValueError(f"gaussian_filter1d: expected a window with a radius of at most {MAX_RADIUS}, got {radius}")
+    if not 0 <= radius <= MAX_RADIUS:
+        raise ValueError(f"gaussian_filter1d: expected a window with a radius from 0 to {MAX_RADIUS}, got {radius}")
     return summed(x, _weights(sigma, order, radius), along, mode, cval, "gaussian_filter1d")
 
 

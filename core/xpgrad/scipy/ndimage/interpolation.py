@@ -8,11 +8,12 @@ from xpgrad import array_api as xpa
 from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.shared.axes import checked_axes
 from xpgrad.errors import GradientError, ShapeError
-from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.scipy.ndimage.filters import per_axis
 from xpgrad.scipy.ndimage.splines import along_axis, at_points, checked_order, coefficients
-from xpgrad.scipy.operands import beside, inexact, numbers_beside
+from xpgrad.scipy.operands import beside, inexact, known, numbers_beside
 from xpgrad.special import cosdg, sindg
+from xpgrad.transforms.vectors import host_array
 from xpgrad.types import AnyArray, as_list, integers
 
 
@@ -132,6 +133,8 @@ def zoom(
         for f in per_axis(zoom if isinstance(zoom, (int, float)) else as_list(zoom, "factors"), x.ndim, "zoom", "zoom")
     ]
     shape = [round(n * f) for n, f in zip(x.shape, factors, strict=True)]
+    if min(shape, default=0) < 0:
+        raise ShapeError(f"zoom: expected factors that are not negative, got {zoom!r}")
     if tuple(shape) == x.shape and all(f == 1 for f in factors) and prefilter:
         return x
     grid = []
@@ -172,6 +175,9 @@ def affine_transform(
     m = beside(real, matrix, "affine_transform")
     shape = x.shape if output_shape is None else integers(output_shape, "affine_transform")
     if m.ndim == 2 and m.shape[1] == n + 1 and m.shape[0] in (n, n + 1):
+        last = [float(each == n) for each in range(n + 1)]
+        if m.shape[0] > n and known(m) and host_array(as_array(m[n])).tolist() != last:
+            raise ValueError(f"affine_transform: expected {last} as the last row of the matrix, got {m[n]}")
         m, by = m[:n, :n], m[:n, n]
     else:
         by = xpa.broadcast_to(beside(real, offset, "affine_transform"), (n,))

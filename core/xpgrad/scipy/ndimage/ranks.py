@@ -33,6 +33,8 @@ def _neighbours(
     if len(sizes) != len(along):
         raise ShapeError(f"{name}: expected a footprint with {len(along)} axes, got {len(sizes)}")
     added = None if structure is None else beside(x, structure, name)
+    if added is not None and list(added.shape) != sizes:
+        raise ShapeError(f"{name}: expected a structure of the footprint's shape {tuple(sizes)}, got {added.shape}")
     shape = x.shape
     options = (per_axis(each, len(along), "an option", name) for each in (mode, origin))
     for axis, count, each, place in zip(along, sizes, *options, strict=True):

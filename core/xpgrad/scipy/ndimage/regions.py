@@ -7,11 +7,13 @@ from xpgrad import array_api as xpa
 from xpgrad.backend.plugins import plugins
 from xpgrad.graph.operands import is_operand
 from xpgrad.graph.variable import Variable, as_array, as_variable
-from xpgrad.scipy.operands import inexact, integers_beside
+from xpgrad.scipy.operands import inexact, integers_beside, root
 from xpgrad.transforms.vectors import host_array, placed
 from xpgrad.types import AnyArray
 
 Statistic = Callable[[Variable], Variable]
+EXTREMES = ("maximum", "minimum")
+"""Statistics that are 0 for labels that no element has, as in SciPy."""
 
 
 def _of_regions(
@@ -32,6 +34,8 @@ def _of_regions(
             (where,) = xp.nonzero(chosen)
             numbers = as_variable(placed(where, numbers.node.spec, flat.device, shape=tuple(where.shape)))
         elements = flat if chosen is None else xpa.take(flat, numbers)
+        if chosen is not None and not where.size and name in EXTREMES:
+            return xpa.zeros_like(xpa.sum(elements))
         return statistic(xpa.stack([xpa.astype(numbers, x.dtype), elements]) if positions else elements)
 
     if marks is None:
@@ -73,7 +77,7 @@ def variance(input: AnyArray, labels: Any = None, index: Any = None) -> Variable
 
 def standard_deviation(input: AnyArray, labels: Any = None, index: Any = None) -> Variable:
     """Return the standard deviation of the elements of each region; arguments as for `sum_labels`."""
-    return xpa.sqrt(variance(input, labels, index))
+    return root(variance(input, labels, index))
 
 
 def maximum(input: AnyArray, labels: Any = None, index: Any = None) -> Variable:
@@ -91,7 +95,7 @@ def median(input: AnyArray, labels: Any = None, index: Any = None) -> Variable:
 
     def middle(x: Variable) -> Variable:
         n, ordered = x.shape[0], xpa.sort(x)
-        return 0.5 * (ordered[(n - 1) // 2] + ordered[n // 2])
+        return 0.5 * (ordered[(n - 1) // 2] + ordered[n // 2]) if n else xpa.mean(x)
 
     return _of_regions(middle, input, labels, index, "median")
 

@@ -83,7 +83,7 @@ def coefficients(x: Variable, order: int, mode: str, cval: float, prefilter: boo
 
 def _folded(c: Variable, n: int, mode: str) -> Variable:
     """Return coordinates, or integers, within an axis of `n` elements."""
-    if n == 1 and mode != "constant":
+    if n == 1 and mode not in ("constant", "grid-constant"):
         return xpa.zeros_like(c)
     if mode == "nearest":
         return xpa.clip(c, 0, n - 1)

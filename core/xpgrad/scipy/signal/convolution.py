@@ -31,6 +31,7 @@ def _cropped(y: Variable, axes: tuple[int, ...], x: Variable, v: Variable, mode:
     """Return the part of the full convolution that `mode` selects."""
     if mode == "full":
         return y
+    axes = tuple(range(x.ndim)) if mode == "same" else axes
     shapes = [tuple(each.shape[axis] for axis in axes) for each in (x, v)]
     if mode == "valid" and not (
         all(a >= b for a, b in zip(*shapes, strict=True)) or all(a <= b for a, b in zip(*shapes, strict=True))
@@ -38,7 +39,8 @@ def _cropped(y: Variable, axes: tuple[int, ...], x: Variable, v: Variable, mode:
         raise ShapeError(f"{name}: in the mode 'valid' one array must contain the other, got {x.shape} and {v.shape}")
     index: list[slice] = [slice(None)] * y.ndim
     for axis, a, b in zip(axes, *shapes, strict=True):
-        start, count = ((b - 1) // 2, a) if mode == "same" else (min(a, b) - 1, max(a, b) - min(a, b) + 1)
+        middle = (y.shape[axis] - a) // 2
+        start, count = (middle, a) if mode == "same" else (min(a, b) - 1, max(a, b) - min(a, b) + 1)
         index[axis] = slice(start, start + count)
     return y[tuple(index)]
 
@@ -64,6 +66,8 @@ def fftconvolve(in1: AnyArray, in2: AnyArray, mode: str = "full", axes: Any = No
     along = tuple(range(x.ndim)) if axes is None else checked_axes(axes, x.ndim, "fftconvolve")
     if not x.ndim:
         return x * v
+    if not along:
+        raise ValueError("fftconvolve: expected at least one axis, got none")
     shape = tuple(a + b - 1 if i in along else max(a, b) for i, (a, b) in enumerate(zip(x.shape, v.shape, strict=True)))
     if not (math.prod(x.shape) and math.prod(v.shape)):
         return zeros_beside(x, (0,))

@@ -11,7 +11,7 @@ from xpgrad.backend.indexing import at_axis
 from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.scipy.operands import beside, inexact, one_axis, real_part_of, resized, zeros_beside
+from xpgrad.scipy.operands import beside, inexact, known, one_axis, real_part_of, resized, zeros_beside
 from xpgrad.scipy.reference import reference
 from xpgrad.types import AnyArray, Array, Namespace
 
@@ -171,9 +171,10 @@ def lfilter(b: AnyArray, a: AnyArray, x: AnyArray, axis: int = -1, zi: AnyArray 
     y: Any = filtered(xpa, b, a, moved)
     if zi is None:
         return y if moved is x else xpa.moveaxis(y, -1, along)
-    order, state = max(b.shape[0], a.shape[0]) - 1, xpa.moveaxis(beside(x, zi, "lfilter"), along, -1)
-    if state.shape[-1] != order:
+    order, state = max(b.shape[0], a.shape[0]) - 1, beside(x, zi, "lfilter")
+    if state.ndim != x.ndim or state.shape[along] != order:
         raise ShapeError(f"lfilter: expected zi with {order} elements along axis {axis}, got shape {state.shape}")
+    state = xpa.moveaxis(state, along, -1)
     y = y + filtered(xpa, a[:1], a, resized(state, state.ndim - 1, moved.shape[-1]))
     return xpa.moveaxis(y, -1, along), xpa.moveaxis(_final(b / a[0], a[1:] / a[0], moved, y, state), -1, along)
 
@@ -197,12 +198,17 @@ def lfilter_zi(b: AnyArray, a: AnyArray) -> Variable:
     Parameters
     ----------
     b, a : Variable or array, shape (M,) and (N,)
+        Zeros at the beginning of `a` are left out, if they can be read.
 
     Returns
     -------
     Variable, shape (max(M, N) - 1,)
     """
     b, a = as_variables("lfilter_zi", b, a)
+    if b.ndim != 1 or a.ndim != 1:
+        raise ShapeError(f"lfilter_zi: expected vectors of coefficients, got shapes {b.shape} and {a.shape}")
+    while a.shape[0] > 1 and known(a) and not a[0]:
+        a = a[1:]
     b, a, count = b / a[0], a / a[0], max(b.shape[0], a.shape[0])
     b, a = resized(b, 0, count), resized(a, 0, count)
     # The state satisfies z[i] = b[i + 1] - a[i + 1] * y + z[i + 1] with y = b[0] + z[0].
@@ -230,9 +236,12 @@ def sosfilt(sos: AnyArray, x: AnyArray, axis: int = -1, zi: AnyArray | None = No
     Variable, like `x`; with `zi` a pair of it and the final states
     """
     sos, x = as_variables("sosfilt", sos, x)
+    sos = sos[None, :] if sos.ndim == 1 else sos
     if sos.ndim != 2 or sos.shape[1] != 6:
         raise ShapeError(f"sosfilt: expected sections of shape (K, 6), got {sos.shape}")
     states = None if zi is None else as_variable(zi)
+    if states is not None and (not states.ndim or states.shape[0] != sos.shape[0]):
+        raise ShapeError(f"sosfilt: expected zi for {sos.shape[0]} sections, got shape {states.shape}")
     finals = []
     for i in range(sos.shape[0]):
         if states is None:
@@ -270,7 +279,7 @@ def filtfilt(
     x = xpa.moveaxis(x, along, -1)
     edge = 3 * max(math.prod(b.shape), math.prod(a.shape)) if padlen is None else padlen
     edge, n = 0 if padtype is None else edge, x.shape[-1]
-    if n <= edge:
+    if not 0 <= edge < n:
         raise ShapeError(f"filtfilt: expected more than padlen={edge} elements along axis {axis}, got {n}")
     if edge:
         left, right = xpa.flip(x[..., 1 : edge + 1], axis=-1), xpa.flip(x[..., n - 1 - edge : n - 1], axis=-1)

@@ -59,7 +59,9 @@ def _window(
 ) -> tuple[Variable, int]:
     """Return the window of the parts of a signal of `length`, and the distance of neighbouring parts."""
     if isinstance(window, (str, tuple, float)):
-        n = nperseg or 256
+        n = 256 if nperseg is None else nperseg
+        if n < 1:
+            raise ValueError(f"{name}: expected nperseg of at least 1, got {n}")
         w = from_host(real_part_of(x), required("scipy.signal", name).get_window(window, min(n, length or n)))
     else:
         w = as_variable(window) if is_operand(window) else from_host(real_part_of(x), window)

@@ -207,6 +207,8 @@ def _at_places(data: Any, at: tuple[Any, Any], shape: Any) -> SparseArray:
     """Return a sparse matrix from elements and places; the last place determines the shape by default."""
     row, col = map(_integers, at)
     shape = (int(row.max()) + 1, int(col.max()) + 1) if shape is None else shape
+    if any(x.size and not 0 <= x.min() <= x.max() < n for x, n in zip((row, col), shape, strict=True)):
+        raise ShapeError(f"sparse array: expected places within the shape {tuple(shape)}, got others")
     return SparseArray(as_variable(data), row, col, shape)
 
 
@@ -234,8 +236,10 @@ def _compressed(given: Any, shape: Any, name: str, by_row: bool) -> SparseArray:
         raise TypeError(f"{name}: expected the shape of the matrix beside its elements, indices and pointers")
     xp: Any = plugins.host.namespace
     pointers, minor = _integers(indptr), _integers(indices)
+    if pointers.shape != (int(shape[0 if by_row else 1]) + 1,):
+        raise ShapeError(f"{name}: expected a pointer more than the shape {tuple(shape)}, got {pointers.shape[0]}")
     major = xp.repeat(xp.arange(pointers.shape[0] - 1), pointers[1:] - pointers[:-1])
-    return SparseArray(as_variable(data), *((major, minor) if by_row else (minor, major)), shape)
+    return _at_places(data, (major, minor) if by_row else (minor, major), shape)
 
 
 def csr_array(given: Any, shape: tuple[int, int] | None = None) -> SparseArray:

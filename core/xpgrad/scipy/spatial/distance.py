@@ -15,7 +15,7 @@ from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.listing import listed as _listed
 from xpgrad.ops.covariance import cov
-from xpgrad.scipy.operands import beside, inexact, root
+from xpgrad.scipy.operands import beside, inexact, known, root
 from xpgrad.scipy.reference import reference
 from xpgrad.special import rel_entr
 from xpgrad.transforms.batch.vmap import vmap
@@ -36,16 +36,17 @@ def _sqeuclidean(u: Variable, v: Variable, w: Any = None) -> Variable:
 def _minkowski(u: Variable, v: Variable, p: Any = 2.0, w: Any = None) -> Variable:
     size = xpa.abs(u - v)
     if isinstance(p, float) and p == float("inf"):
-        return xpa.max(size, axis=-1)
-    apart = size > 0
+        return METRICS["chebyshev"](u, v, w)
+    apart = size != 0
     total = _weighted(xpa.where(apart, xpa.where(apart, size, 1.0) ** p, 0.0), w)
-    positive = total > 0
-    return xpa.where(positive, xpa.where(positive, total, 1.0) ** (1.0 / p), 0.0)
+    apart = total != 0
+    return xpa.where(apart, xpa.where(apart, total, 1.0) ** (1.0 / p), 0.0)
 
 
 def _canberra(u: Variable, v: Variable, w: Any = None) -> Variable:
     total = xpa.abs(u) + xpa.abs(v)
-    return _weighted(xpa.where(total > 0, xpa.abs(u - v) / xpa.where(total > 0, total, 1.0), 0.0), w)
+    apart = total != 0
+    return _weighted(xpa.where(apart, xpa.abs(u - v) / xpa.where(apart, total, 1.0), 0.0), w)
 
 
 def _braycurtis(u: Variable, v: Variable, w: Any = None) -> Variable:
@@ -73,6 +74,7 @@ def _jensenshannon(u: Variable, v: Variable, base: Any = None) -> Variable:
     p, q = (x / xpa.sum(x, axis=-1, keepdims=True) for x in (u, v))
     mean = 0.5 * (p + q)
     total = 0.5 * xpa.sum(rel_entr(p, mean) + rel_entr(q, mean), axis=-1)
+    total = xpa.where(total < 0, 0.0, total)  # by rounding
     return root(total if base is None else total / xpa.log(beside(u, base, "jensenshannon")))
 
 
@@ -96,7 +98,7 @@ class EuclideanDistances(Decomposition):
     def rule(self, xp: Namespace, gys: Arrays, xs: Arrays, ys: Arrays, targets: Targets) -> Arrays:
         """Return weighted sums of the differences between points, which are centred first to reduce cancellation."""
         (gy,), (a, b), (y,) = gys, xs, ys
-        apart = y > 0
+        apart = y != 0
         w = xp.where(apart, gy, 0.0) / xp.where(apart, y, 1.0)
         centre = xp.mean(b, axis=-2, keepdims=True)
         a, b, gxs = a - centre, b - centre, []
@@ -146,6 +148,9 @@ def _prepared(name: str, metric: Any, points: list[Variable], options: dict[str,
             f"{metric!r}"
         )
     found = {key: value if key in ("p", "base") else beside(points[0], value, name) for key, value in options.items()}
+    w = found.get("w")
+    if w is not None and known(w) and xpa.any(w < 0):
+        raise ValueError(f"{name}: expected weights that are not negative, got {w}")
     together = xpa.concat(points, axis=0)
     if metric == "seuclidean" and "V" not in found:
         found["V"] = xpa.var(together, axis=0, correction=1)
@@ -214,12 +219,14 @@ def _pairs(x: Variable, count: int) -> list[Variable]:
     return [constant_variable(backend.asarray([p[k] for p in pairs], dtype=dtype, device=device)) for k in (0, 1)]
 
 
-def squareform(X: AnyArray) -> Variable:
+def squareform(X: AnyArray, *, checks: bool = True) -> Variable:
     """Return the symmetric matrix with given distances, or the distances above the diagonal of such a matrix.
 
     Parameters
     ----------
     X : Variable or array, shape (M * (M - 1) / 2,) or (M, M)
+    checks : bool
+        Raise ValueError for a matrix that is not symmetric, or has numbers on its diagonal, if they can be read.
 
     Returns
     -------
@@ -227,6 +234,8 @@ def squareform(X: AnyArray) -> Variable:
     """
     x = as_variable(X)
     if x.ndim == 2 and x.shape[0] == x.shape[1]:
+        if checks and known(x) and not (xpa.all(x == x.T) and xpa.all(xpa.linalg.diagonal(x) == 0)):
+            raise ValueError("squareform: expected a symmetric matrix with the diagonal 0, got another one")
         first, second = _pairs(x, x.shape[0])
         return xpa.take(xpa.reshape(x, (-1,)), first * x.shape[0] + second)
     m = round((1 + (1 + 8 * x.shape[0]) ** 0.5) / 2) if x.ndim == 1 else 0

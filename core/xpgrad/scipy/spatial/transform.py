@@ -215,7 +215,7 @@ class Rotation:
         """Return the angles, from 0 to half a turn; the derivative at 0 is 0."""
         v = self.quat[..., :3]
         square = xpa.sum(v * v, axis=-1)
-        apart = square > 0
+        apart = square != 0
         sine = xpa.sqrt(xpa.where(apart, square, 1.0))
         return 2.0 * xpa.where(apart, xpa.atan2(sine, xpa.abs(self.quat[..., 3])), 0.0)
 

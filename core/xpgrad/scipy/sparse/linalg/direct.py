@@ -98,6 +98,8 @@ class SuperLU:
             raise ShapeError(f"splu: expected right-hand sides with {self.shape[0]} rows, got shape {b.shape}")
         if data.node.spec.complex and not b.node.spec.complex:
             b = b + 0j
+        if b.node.spec.complex and not data.node.spec.complex:
+            return self.solve(xpa.real(b), trans) + 1j * self.solve(xpa.imag(b), trans)
         return _solved(self.factors, self.matrix.row, self.matrix.col, data, b, trans)
 
 

@@ -153,7 +153,7 @@ def eigsh(
     return (found, xpa.take(v, order, axis=1)) if return_eigenvectors else found
 
 
-def svds(A: Any, k: int = 6, *, which: str = "LM", return_singular_vectors: bool = True) -> Any:
+def svds(A: Any, k: int = 6, *, which: str = "LM", return_singular_vectors: bool | str = True) -> Any:
     """Return the `k` largest or smallest singular values of a sparse matrix, ascending, and their vectors.
 
     Parameters
@@ -161,7 +161,7 @@ def svds(A: Any, k: int = 6, *, which: str = "LM", return_singular_vectors: bool
     A : SparseArray, or a sparse matrix of SciPy, shape (M, N)
     k : int
     which : {"LM", "SM"}
-    return_singular_vectors : bool
+    return_singular_vectors : bool, "u" or "vh"
 
     Returns
     -------
@@ -172,6 +172,10 @@ def svds(A: Any, k: int = 6, *, which: str = "LM", return_singular_vectors: bool
     k = _count(k, min(A.shape), "svds")
     if which not in ("LM", "SM"):
         raise ValueError(f"svds: expected which 'LM' or 'SM', got {which!r}")
+    if return_singular_vectors not in (True, False, "u", "vh"):
+        raise ValueError(
+            f"svds: expected return_singular_vectors True, False, 'u' or 'vh', got {return_singular_vectors!r}"
+        )
     sparse = None if is_operand(A) else as_sparse(A, "svds")
     if sparse is not None and min(A.shape) > MAX_DENSE and which == "LM" and not sparse.data.node.spec.complex:
         w, v = eigsh(sparse.T @ sparse, k)
