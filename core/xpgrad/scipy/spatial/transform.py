@@ -24,6 +24,15 @@ def _vectors(x: AnyArray, count: int, function: str) -> Variable:
     return v
 
 
+def _weights(rows: Variable, weights: AnyArray, function: str) -> Variable:
+    w = as_variables(function, rows, weights)[1]
+    if w.shape != rows.shape[:1]:
+        raise ShapeError(f"{function}: expected a weight for each of {rows.shape[0]}, got shape {w.shape}")
+    if known(w) and xpa.any(w < 0):
+        raise ValueError(f"{function}: expected weights that are not negative, got {w}")
+    return w
+
+
 class Rotation:
     """Rotations, as quaternions of length 1.
 
@@ -42,7 +51,10 @@ class Rotation:
     @classmethod
     def from_quat(cls, quat: AnyArray, *, scalar_first: bool = False) -> "Rotation":
         """Return rotations from nonzero quaternions, shape (..., 4), by default with the scalar last."""
-        return cls(xpa.roll(_vectors(quat, 4, "Rotation.from_quat"), -1, axis=-1) if scalar_first else quat)
+        q = _vectors(quat, 4, "Rotation.from_quat")
+        if known(q) and not xpa.all(xpa.any(q != 0, axis=-1)):
+            raise ValueError("Rotation.from_quat: expected quaternions that are not 0, got one that is")
+        return cls(xpa.roll(q, -1, axis=-1) if scalar_first else q)
 
     @classmethod
     def identity(cls, num: int | None = None) -> "Rotation":
@@ -75,7 +87,7 @@ class Rotation:
         a, b = as_variables("Rotation.align_vectors", a, b)
         if a.ndim != 2 or a.shape[1] != 3 or a.shape != b.shape:
             raise ShapeError(f"Rotation.align_vectors: expected vectors of shape (N, 3), got {a.shape} and {b.shape}")
-        w = xpa.ones_like(a[:, 0]) if weights is None else as_variables("Rotation.align_vectors", a, weights)[1]
+        w = xpa.ones_like(a[:, 0]) if weights is None else _weights(a, weights, "Rotation.align_vectors")
         u, s, vh = xpa.linalg.svd(xpa.matmul(xpa.matrix_transpose(a) * w, b))
         sign = xpa.where(xpa.linalg.det(u) * xpa.linalg.det(vh) < 0, -1.0, 1.0)
         signs = xpa.stack([xpa.ones_like(s[0]), xpa.ones_like(s[0]), xpa.astype(sign, s.dtype)])
@@ -226,7 +238,7 @@ class Rotation:
     def mean(self, weights: AnyArray | None = None) -> "Rotation":
         """Return the rotation that is next to these, with a weight for each."""
         q = xpa.reshape(self.quat, (-1, 4))
-        w = q if weights is None else q * as_variables("Rotation.mean", q, weights)[1][:, None]
+        w = q if weights is None else q * _weights(q, weights, "Rotation.mean")[:, None]
         return Rotation(xpa.linalg.eigh(xpa.matmul(xpa.matrix_transpose(w), q))[1][:, -1])
 
     def approx_equal(self, other: "Rotation", atol: float = 1e-8, degrees: bool = False) -> Variable:
