@@ -1,10 +1,9 @@
 """SciPy's distributions of vectors, and the density estimate of a sample."""
 
+import math
 from typing import Any
 
-from xpgrad.array_api import broadcast_to, exp, expand_dims, full_like, log, matmul, matrix_transpose, reshape, sqrt
-from xpgrad.array_api import sum as sum_
-from xpgrad.array_api.linalg import cholesky
+from xpgrad import array_api as xpa
 from xpgrad.boundary import as_bounded, bound_methods
 from xpgrad.distributions.categories import Dirichlet
 from xpgrad.distributions.distribution import as_parameters
@@ -38,12 +37,12 @@ class _MultivariateNormal:
         x, *parameters = as_parameters("multivariate_normal", x, *([] if mean is None else [mean]), cov)
         law = _normal(parameters[0] if mean is not None else None, parameters[-1], x)
         if law.d == 1 and x.shape[-1:] != (1,):
-            x = expand_dims(x, axis=-1)
+            x = xpa.expand_dims(x, axis=-1)
         return law.log_prob(x)
 
     def pdf(self, x: AnyArray, mean: AnyArray | None = None, cov: Operand = 1.0) -> Variable:
         """Return the density; the parameters are as for `logpdf`."""
-        return exp(self.logpdf(x, mean, cov))
+        return xpa.exp(self.logpdf(x, mean, cov))
 
     def entropy(self, mean: AnyArray | None = None, cov: Operand = 1.0) -> Variable:
         """Return the entropy, in nats."""
@@ -62,8 +61,8 @@ def _normal(mean: Variable | None, cov: Variable, x: Variable | None) -> Multiva
         raise ShapeError(
             f"multivariate_normal: expected cov of shape {(d, d)}, as mean has length {d}, got {cov.shape}"
         )
-    factor = create_diagonal(broadcast_to(sqrt(cov), (d,))) if cov.ndim < 2 else cholesky(cov)
-    mean = 0 * factor[..., 0] if mean is None else reshape(mean, (d,))
+    factor = create_diagonal(xpa.broadcast_to(xpa.sqrt(cov), (d,))) if cov.ndim < 2 else xpa.linalg.cholesky(cov)
+    mean = 0 * factor[..., 0] if mean is None else xpa.reshape(mean, (d,))
     return MultivariateNormal(mean, scale_tril=factor)
 
 
@@ -79,11 +78,11 @@ class _Dirichlet:
         alpha : Variable or array, shape (K,)
         """
         x, alpha = as_parameters("dirichlet", x, alpha)
-        return Dirichlet(alpha).log_prob(matrix_transpose(x) if x.ndim > 1 else x)
+        return Dirichlet(alpha).log_prob(xpa.matrix_transpose(x) if x.ndim > 1 else x)
 
     def pdf(self, x: AnyArray, alpha: AnyArray) -> Variable:
         """Return the density; the parameters are as for `logpdf`."""
-        return exp(self.logpdf(x, alpha))
+        return xpa.exp(self.logpdf(x, alpha))
 
 
 class _Multinomial:
@@ -95,18 +94,19 @@ class _Multinomial:
         Parameters
         ----------
         x : Variable or array, shape (..., K)
-            Counts, with sum `n`.
+            Counts; with another sum than `n` the result is -inf.
         n : Variable, array or int
             Number of trials.
         p : Variable or array, shape (..., K)
             Probabilities, with sum 1.
         """
         x, n, p = as_parameters("multinomial", x, n, p)
-        return gammaln(n + 1) + sum_(xlogy(x, p) - gammaln(x + 1), axis=-1)
+        inside = (xpa.sum(x, axis=-1) == n) & xpa.all((x >= 0) & (x == xpa.floor(x)), axis=-1)
+        return xpa.where(inside, gammaln(n + 1) + xpa.sum(xlogy(x, p) - gammaln(x + 1), axis=-1), -math.inf)
 
     def pmf(self, x: AnyArray, n: Operand, p: AnyArray) -> Variable:
         """Return the probability; the parameters are as for `logpmf`."""
-        return exp(self.logpmf(x, n, p))
+        return xpa.exp(self.logpmf(x, n, p))
 
 
 class gaussian_kde:  # noqa: N801 - SciPy's name
@@ -117,18 +117,20 @@ class gaussian_kde:  # noqa: N801 - SciPy's name
     Parameters
     ----------
     dataset : Variable or array, shape (n,) or (d, n)
-    bw_method : {"scott", "silverman"}, float or Variable, optional
-        Factor of the standard deviation, or a rule that computes the factor.
+    bw_method : {"scott", "silverman"}, callable, float or Variable, optional
+        Factor of the standard deviation, or a rule that computes the factor, from the estimate if it is a function.
     weights : Variable or array, shape (n,), optional
     """
 
     def __init__(self, dataset: AnyArray, bw_method: Any = None, weights: AnyArray | None = None) -> None:
         data, *given = as_parameters("gaussian_kde", dataset, *([] if weights is None else [weights]))
-        self.dataset = expand_dims(data, axis=0) if data.ndim == 1 else data
+        self.dataset = xpa.expand_dims(data, axis=0) if data.ndim == 1 else data
         self.d, self.n = self.dataset.shape
-        self.weights = given[0] / sum_(given[0]) if given else full_like(self.dataset[0, :], 1 / self.n)
-        self.neff = 1 / sum_(self.weights**2)
-        self.factor: Any = bw_method
+        if self.n < 2:
+            raise ShapeError(f"gaussian_kde: expected at least two points, got a dataset of shape {data.shape}")
+        self.weights = given[0] / xpa.sum(given[0]) if given else xpa.full_like(self.dataset[0, :], 1 / self.n)
+        self.neff = 1 / xpa.sum(self.weights**2)
+        self.factor: Any = bw_method(self) if callable(bw_method) else bw_method
         if bw_method is None or isinstance(bw_method, str):
             if bw_method not in (None, "scott", "silverman"):
                 raise ValueError(
@@ -136,22 +138,24 @@ class gaussian_kde:  # noqa: N801 - SciPy's name
                 )
             scale = (self.d + 2) / 4 if bw_method == "silverman" else 1.0
             self.factor = (self.neff * scale) ** (-1 / (self.d + 4))
-        moved = self.dataset - sum_(self.dataset * self.weights, axis=1, keepdims=True)
-        spread = matmul(moved * self.weights, matrix_transpose(moved)) / (1 - sum_(self.weights**2))
+        moved = self.dataset - xpa.sum(self.dataset * self.weights, axis=1, keepdims=True)
+        spread = xpa.matmul(moved * self.weights, xpa.matrix_transpose(moved)) / (1 - xpa.sum(self.weights**2))
         self.covariance = spread * self.factor**2
 
     def logpdf(self, x: AnyArray) -> Variable:
         """Return the logarithm of the density at points of shape (m,) or (d, m)."""
         x, _ = as_parameters("gaussian_kde", x, self.dataset)
-        points = reshape(x, (self.d, -1))
-        factor = cholesky(self.covariance)
+        if (x.shape[0] if x.ndim == 2 or self.d > 1 else 1) != self.d:
+            raise ShapeError(f"gaussian_kde: expected points of shape ({self.d}, m), got {x.shape}")
+        points = xpa.reshape(x, (self.d, -1))
+        factor = xpa.linalg.cholesky(self.covariance)
         kernel = MultivariateNormal(0 * factor[..., 0], scale_tril=factor)
-        apart = expand_dims(matrix_transpose(points), axis=1) - matrix_transpose(self.dataset)
-        return logsumexp(kernel.log_prob(apart) + log(self.weights), axis=1)
+        apart = xpa.expand_dims(xpa.matrix_transpose(points), axis=1) - xpa.matrix_transpose(self.dataset)
+        return logsumexp(kernel.log_prob(apart) + xpa.log(self.weights), axis=1)
 
     def pdf(self, x: AnyArray) -> Variable:
         """Return the density at points of shape (m,) or (d, m)."""
-        return exp(self.logpdf(x))
+        return xpa.exp(self.logpdf(x))
 
     __call__ = evaluate = pdf
 

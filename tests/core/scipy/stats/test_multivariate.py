@@ -43,14 +43,14 @@ def test_probabilities_and_counts() -> None:
     alpha, x = np.asarray([0.8, 2.0, 3.0]), RNG.dirichlet([1, 1, 1], 4).T
     np.testing.assert_allclose(stats.dirichlet.logpdf(x, alpha).array, scipy.stats.dirichlet.logpdf(x, alpha))
     np.testing.assert_allclose(stats.dirichlet.pdf(x[:, 0], alpha).array, scipy.stats.dirichlet.pdf(x[:, 0], alpha))
-    counts, p = np.asarray([[1, 2, 3], [0, 6, 0]]), np.asarray([0.2, 0.3, 0.5])
+    counts, p = np.asarray([[1, 2, 3], [0, 6, 0], [1, 2, 2], [-1, 3, 4], [1.5, 2, 2.5]]), np.asarray([0.2, 0.3, 0.5])
     np.testing.assert_allclose(
         stats.multinomial.logpmf(counts, 6, p).array, scipy.stats.multinomial.logpmf(counts, 6, p)
     )
     np.testing.assert_allclose(stats.multinomial.pmf(counts, 6, p).array, scipy.stats.multinomial.pmf(counts, 6, p))
 
 
-@pytest.mark.parametrize("bandwidth", [None, "scott", "silverman", 0.4])
+@pytest.mark.parametrize("bandwidth", [None, "scott", "silverman", 0.4, lambda kde: 2 / kde.d])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("shape", [(30,), (2, 30)])
 def test_density_estimates(shape, weighted, bandwidth) -> None:
@@ -69,3 +69,7 @@ def test_gradient_of_a_density_estimate_by_its_sample() -> None:
     np.testing.assert_allclose(gradient[4], (ends[0] - ends[1]) / (2 * step), rtol=1e-6)
     with pytest.raises(ValueError, match="got 'other'"):
         stats.gaussian_kde(data, "other")
+    with pytest.raises(ShapeError, match=r"gaussian_kde: expected points of shape \(1, m\), got \(3, 2\)"):
+        stats.gaussian_kde(data)(np.ones((3, 2)))
+    with pytest.raises(ShapeError, match="expected at least two points"):
+        stats.gaussian_kde(data[..., :1])
