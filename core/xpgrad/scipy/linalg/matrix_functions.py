@@ -39,6 +39,9 @@ LEGENDRE = (
 """Positive nodes and weights of the quadrature of Gauss and Legendre with 16 points."""
 
 
+Matrices = list[Any]
+
+
 class MatrixFunction(NamedTuple):
     """A function of matrices.
 
@@ -111,11 +114,8 @@ class OfMatrices(Decomposition):
     def derivative(self, xp: Namespace, x: Any, direction: Any) -> Any:
         """Return the Fréchet derivative at `x` in a direction."""
         n = self.spec.shape[-1]
-        on_host = not (isinstance(x, Variable) or isinstance(direction, Variable))
-        own = reference("scipy.linalg", "expm_frechet", x, direction) if on_host and self.function is EXPM else None
-        if own is not None:
-            (y,) = by_matrix(lambda x, g: (own(x, g, compute_expm=False),), (x, direction), (2, 2))
-            return xp.astype(y, x.dtype, copy=False)
+        if self.function is EXPM and n and not (isinstance(x, Variable) or isinstance(direction, Variable)):
+            return _exponentials(xp, [x, direction])[1]
         upper = xp.concat([x, direction], axis=-1)
         lower = xp.concat([xp.zeros_like(x), x], axis=-1)
         return self.value(xp, xp.concat([upper, lower], axis=-2))[..., :n, n:]
@@ -153,25 +153,48 @@ def _read(xp: Namespace, x: Array, values: Any, otherwise: float) -> float:
     return found if math.isfinite(found) else 0.0
 
 
-def _expm(xp: Namespace, x: Array) -> Any:
-    """Return the exponential by scaling and squaring."""
-    if not math.prod(x.shape):
-        return x
+def _products(xp: Namespace, a: Matrices, b: Matrices) -> Matrices:
+    """Return the product of two matrices, and its derivative."""
+    return [sum(xp.matmul(a[i], b[k - i]) for i in range(k + 1)) for k in range(len(a))]
+
+
+def _exponentials(xp: Namespace, xs: Matrices) -> Matrices:
+    """Return the exponential by scaling and squaring, and its derivative if there is a direction beside the matrix.
+
+    The derivative is that of each step, see A. H. Al-Mohy and N. J. Higham, "Computing the Fréchet derivative of the
+    matrix exponential, with an application to condition number estimation" (2009).
+    """
+    x = xs[0]
     squarings = xp.ceil(xp.log2(xp.maximum(_norm(xp, x) / MAX_NORM, xp.ones_like(_norm(xp, x)))))
     most = int(_read(xp, x, squarings, MAX_SQUARINGS))
     squarings = xp.minimum(squarings, xp.full_like(squarings, float(most)))
-    x = x * xp.pow(xp.full_like(squarings, 2.0), -squarings)
-    x2 = xp.matmul(x, x)
-    powers = [_eye(xp, x), x2, xp.matmul(x2, x2)]
-    powers.append(xp.matmul(powers[2], x2))
-    total: Callable[[int], Any] = lambda start: sum(PADE[start + 2 * i] * powers[i] for i in range(4))  # noqa: E731
-    high: Callable[[int], Any] = lambda start: sum(PADE[start + 2 * i] * powers[i] for i in range(1, 4))  # noqa: E731
-    odd = xp.matmul(x, xp.matmul(powers[3], high(7)) + total(1))
-    even = xp.matmul(powers[3], high(6)) + total(0)
-    y = xp.linalg.solve(even - odd, even + odd)
+    factor = xp.pow(xp.full_like(squarings, 2.0), -squarings)
+    xs = [each * factor for each in xs]
+    x2 = _products(xp, xs, xs)
+    x4 = _products(xp, x2, x2)
+    x6 = _products(xp, x4, x2)
+
+    def total(start: int, one: bool) -> Matrices:
+        found = [sum(PADE[start + 2 * i] * p for i, p in enumerate(each, 1)) for each in zip(x2, x4, x6, strict=True)]
+        return [found[0] + PADE[start] * _eye(xp, x), *found[1:]] if one else found
+
+    def added(a: Matrices, b: Matrices) -> Matrices:
+        return [p + q for p, q in zip(a, b, strict=True)]
+
+    odd = _products(xp, xs, added(_products(xp, x6, total(7, False)), total(1, True)))
+    even = added(_products(xp, x6, total(6, False)), total(0, True))
+    below = [p - q for p, q in zip(even, odd, strict=True)]
+    ys = [xp.linalg.solve(below[0], even[0] + odd[0])]
+    for e, o, d in zip(even[1:], odd[1:], below[1:], strict=True):
+        ys.append(xp.linalg.solve(below[0], e + o - xp.matmul(d, ys[0])))
     for i in range(most):
-        y = xp.where(squarings > i, xp.matmul(y, y), y)
-    return y
+        ys = [xp.where(squarings > i, new, y) for new, y in zip(_products(xp, ys, ys), ys, strict=True)]
+    return ys
+
+
+def _expm(xp: Namespace, x: Array) -> Any:
+    """Return the exponential of arrays."""
+    return _exponentials(xp, [x])[0] if math.prod(x.shape) else x
 
 
 def _sqrtm(xp: Namespace, x: Array, most: int = MAX_ITERATIONS) -> Any:
