@@ -5,15 +5,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from xpgrad.array_api import arange, exp, expm1, floor, log, log1p, maximum, minimum, where
-from xpgrad.array_api import max as max_
-from xpgrad.array_api import sum as sum_
+from xpgrad import array_api as xpa
 from xpgrad.graph.variable import Variable
 
 Formula = Callable[..., Any]
 """A function of Variables: of a point and the shapes, or of the shapes."""
 Bound = float | Formula
 """An end of the support, or a function of the shapes."""
+MAX_TERMS = 1024
 Shapes = tuple[Variable, ...]
 
 
@@ -87,7 +86,7 @@ class Family:
         """Return `z` with the points outside of the support replaced, so that no formula gives NaN there."""
         if outside is None:
             return z
-        return where(outside, self.inner(*shapes) if callable(self.inner) else self.inner, z)
+        return xpa.where(outside, self.inner(*shapes) if callable(self.inner) else self.inner, z)
 
 
 def bound_of(bound: Bound, shapes: Shapes) -> Any:
@@ -129,10 +128,10 @@ def _tail_formula(family: Family, name: str) -> Formula:
         return lambda z, *shapes: _log_of_tail(own(z, *shapes), other(z, *shapes))
     same: Formula | None = getattr(family, f"log{name}")
     if same is not None:
-        return lambda z, *shapes: exp(same(z, *shapes))
+        return lambda z, *shapes: xpa.exp(same(z, *shapes))
     rest: Formula | None = getattr(family, f"log{source}")
     if rest is not None:
-        return lambda z, *shapes: -expm1(rest(z, *shapes))
+        return lambda z, *shapes: -xpa.expm1(rest(z, *shapes))
     inner: Formula | None = getattr(family, source)
     if inner is None:
         return lambda z, *shapes: _summed(family, name, z, shapes)
@@ -140,27 +139,27 @@ def _tail_formula(family: Family, name: str) -> Formula:
 
 
 def _summed(family: Family, name: str, z: Variable, shapes: Shapes) -> Variable:
-    """Return a tail as the sum of probabilities of integers, whose number must be known."""
+    """Return a tail as the sum of probabilities of integers; NaN for more than `MAX_TERMS` of an unknown number."""
     wide = tuple(x[..., None] for x in shapes)
     ends: list[Any] = [x(*wide) if callable(x) else x for x in family.reach or (family.low, family.high)]
     low, high = ends
-    most = max_(where((high > low) & (high - low < math.inf), high - low, 0.0))
-    backend = most.node.spec.backend
-    if not backend.has_values(most.array) or backend.is_pending(most.array):
-        missing(family, "distribution function for parameters that are not known")
-    steps = arange(int(backend.largest(most.array)) + 1, dtype=z.dtype, device=z.device)
-    k = floor(z[..., None])
-    k = minimum(k, high) - steps if name == "cdf" else maximum(k + 1, low) + steps
+    count = xpa.where((high > low) & (high - low < math.inf), high - low, 0.0)[..., 0] + 1.0
+    most, backend = xpa.max(count)._array, count.node.spec.backend
+    known = backend.has_values(most) and not backend.is_pending(most)
+    steps = xpa.arange(int(backend.largest(most)) if known else MAX_TERMS, dtype=z.dtype, device=z.device)
+    k = xpa.floor(z[..., None])
+    k = xpa.minimum(k, high) - steps if name == "cdf" else xpa.maximum(k + 1, low) + steps
     outside = either(*family.sides(k, wide))
-    y = exp(family.logpdf(family.moved_inside(k, outside, wide), *wide))
-    return sum_(y if outside is None else where(outside, 0.0, y), axis=-1)
+    y = xpa.exp(family.logpdf(family.moved_inside(k, outside, wide), *wide))
+    total = xpa.sum(y if outside is None else xpa.where(outside, 0.0, y), axis=-1)
+    return total if known else xpa.where(count > MAX_TERMS, math.nan, total)
 
 
 def _log_of_tail(tail: Variable, other: Variable) -> Variable:
     """Return the logarithm of a tail, computed from the smaller tail."""
     small, zero = tail < 0.5, tail <= 0
-    of_small = log(where(small & ~zero, tail, 0.5))
-    return where(zero, -math.inf, where(small, of_small, log1p(-where(small, 0.5, other))))
+    of_small = xpa.log(xpa.where(small & ~zero, tail, 0.5))
+    return xpa.where(zero, -math.inf, xpa.where(small, of_small, xpa.log1p(-xpa.where(small, 0.5, other))))
 
 
 def tail(family: Family, name: str, z: Variable, shapes: Shapes) -> Variable:
@@ -168,5 +167,5 @@ def tail(family: Family, name: str, z: Variable, shapes: Shapes) -> Variable:
     below, above = family.sides(z, shapes)
     y: Variable = _tail_formula(family, name)(family.moved_inside(z, either(below, above), shapes), *shapes)
     _, low, high = _TAILS[name]
-    y = y if below is None else where(below, low, y)
-    return y if above is None else where(above, high, y)
+    y = y if below is None else xpa.where(below, low, y)
+    return y if above is None else xpa.where(above, high, y)

@@ -262,8 +262,11 @@ def test_probabilities_that_are_summed() -> None:
     several = stats.hypergeom.cdf(k[:, None], np.asarray([20.0, 30.0]), 7.0, 12.0)
     np.testing.assert_allclose(several.array, scipy.stats.hypergeom.cdf(k[:, None], [20, 30], 7, 12), rtol=1e-12)
     assert stats.poisson.pmf(1.5, 2.0, 0.5).array == scipy.stats.poisson.pmf(1.5, 2.0, 0.5)
-    with pytest.raises(NotImplementedError, match="for parameters that are not known"):
-        xpgrad.compile(lambda n: stats.betabinom.cdf(k, n, 2.3, 0.63))(np.asarray(5.0))
+    program, n = xpgrad.compile(lambda n: stats.betabinom.cdf(k, n, 2.3, 0.63)), np.asarray([5.0, 900.0, 2000.0])
+    expected = scipy.stats.betabinom.cdf(k, n[:2, None], 2.3, 0.63)
+    for found in ([on_host(program(x)) for x in n], vmap(lambda n: stats.betabinom.cdf(k, n, 2.3, 0.63))(n)):
+        np.testing.assert_allclose(found[:2], expected, rtol=1e-10)
+        assert np.isnan(found[2]).all()  # more terms than a sum of unknown length has
 
 
 def test_special_values_of_shapes() -> None:
