@@ -2,8 +2,7 @@
 
 import math
 
-from xpgrad.array_api import argmax, astype, broadcast_to, cumulative_sum, log, squeeze, take_along_axis, where
-from xpgrad.array_api import sum as sum_
+from xpgrad import array_api as xpa
 from xpgrad.distributions.distribution import Distribution, as_parameters, broadcast_shape
 from xpgrad.distributions.sampling import draws_for, integer_dtype, points
 from xpgrad.graph.variable import Variable, as_variable
@@ -21,10 +20,10 @@ __all__ = ["Categorical", "Dirichlet", "OneHotCategorical"]
 
 def _indices(p: Variable, n: int) -> Variable:
     """Return `n` random categories of each distribution along the last axis of `p`, as floating-point numbers."""
-    total = cumulative_sum(stop_gradient(p), axis=-1)
+    total = xpa.cumulative_sum(stop_gradient(p), axis=-1)
     draws = draws_for((n, *p.shape[:-1]), p)
     thresholds = draws.uniform()[..., None] * total[..., -1:]
-    return sum_(astype(thresholds >= total[..., :-1], draws.dtype), axis=-1)
+    return xpa.sum(xpa.astype(thresholds >= total[..., :-1], draws.dtype), axis=-1)
 
 
 class Categorical(Distribution):
@@ -57,7 +56,7 @@ class Categorical(Distribution):
     @property
     def log_p(self) -> Variable:
         """Logarithms of the probabilities."""
-        return log_softmax(self._given, axis=-1) if self._logarithmic else log(self._given)
+        return log_softmax(self._given, axis=-1) if self._logarithmic else xpa.log(self._given)
 
     @property
     def batch_shape(self) -> Shape:
@@ -72,27 +71,27 @@ class Categorical(Distribution):
         return f"integer from 0 to {self._given.shape[-1] - 1}"
 
     def log_prob(self, x: AnyArray) -> Variable:
-        x = astype(as_variable(x), integer_dtype(self._given))
+        x = xpa.astype(as_variable(x), integer_dtype(self._given))
         count = self._given.shape[-1]
         outside = (x < 0) | (x >= count)
         shape = broadcast_shape(x, self._given[..., 0])
-        index = broadcast_to(where(outside, 0, x), shape)[..., None]
-        found = take_along_axis(broadcast_to(self.log_p, (*shape, count)), index, axis=-1)
-        return where(outside, -math.inf, squeeze(found, axis=-1))
+        index = xpa.broadcast_to(xpa.where(outside, 0, x), shape)[..., None]
+        found = xpa.take_along_axis(xpa.broadcast_to(self.log_p, (*shape, count)), index, axis=-1)
+        return xpa.where(outside, -math.inf, xpa.squeeze(found, axis=-1))
 
     def sample_n(self, n: int) -> Variable:
-        return astype(_indices(self.p, n), integer_dtype(self._given))
+        return xpa.astype(_indices(self.p, n), integer_dtype(self._given))
 
     def enumerate_support(self) -> Variable:
         return points(self._given.shape[-1], self._given[..., 0], self.batch_shape)
 
     @property
     def mode(self) -> Variable:
-        return argmax(self._given, axis=-1)
+        return xpa.argmax(self._given, axis=-1)
 
     @property
     def entropy(self) -> Variable:
-        return sum_(entr(self.p), axis=-1)
+        return xpa.sum(entr(self.p), axis=-1)
 
 
 class OneHotCategorical(Distribution):
@@ -113,7 +112,7 @@ class OneHotCategorical(Distribution):
     @property
     def log_p(self) -> Variable:
         """Logarithms of the probabilities."""
-        return log(self.p)
+        return xpa.log(self.p)
 
     @property
     def batch_shape(self) -> Shape:
@@ -125,7 +124,7 @@ class OneHotCategorical(Distribution):
 
     def log_prob(self, x: AnyArray) -> Variable:
         x, p = as_floating("OneHotCategorical", (x, self.p))
-        return sum_(xlogy(x, p), axis=-1)
+        return xpa.sum(xlogy(x, p), axis=-1)
 
     def sample_n(self, n: int) -> Variable:
         return self._as_vectors(_indices(self.p, n))
@@ -134,7 +133,7 @@ class OneHotCategorical(Distribution):
         return self._as_vectors(points(self.p.shape[-1], self.p[..., 0], self.batch_shape))
 
     def _as_vectors(self, index: Variable) -> Variable:
-        return one_hot(astype(index, integer_dtype(self.p)), self.p.shape[-1], dtype=self.p.dtype)
+        return one_hot(xpa.astype(index, integer_dtype(self.p)), self.p.shape[-1], dtype=self.p.dtype)
 
     @property
     def mean(self) -> Variable:
@@ -142,7 +141,7 @@ class OneHotCategorical(Distribution):
 
     @property
     def mode(self) -> Variable:
-        return one_hot(argmax(self.p, axis=-1), self.p.shape[-1], dtype=self.p.dtype)
+        return one_hot(xpa.argmax(self.p, axis=-1), self.p.shape[-1], dtype=self.p.dtype)
 
     @property
     def variance(self) -> Variable:
@@ -150,7 +149,7 @@ class OneHotCategorical(Distribution):
 
     @property
     def entropy(self) -> Variable:
-        return sum_(entr(self.p), axis=-1)
+        return xpa.sum(entr(self.p), axis=-1)
 
 
 class Dirichlet(Distribution):
@@ -172,7 +171,7 @@ class Dirichlet(Distribution):
     @property
     def alpha0(self) -> Variable:
         """Sums of the concentrations."""
-        return sum_(self.alpha, axis=-1)
+        return xpa.sum(self.alpha, axis=-1)
 
     @property
     def batch_shape(self) -> Shape:
@@ -185,17 +184,17 @@ class Dirichlet(Distribution):
     @property
     def log_normalizer(self) -> Variable:
         """Logarithms of the multivariate beta function of the concentrations."""
-        return sum_(gammaln(self.alpha), axis=-1) - gammaln(self.alpha0)
+        return xpa.sum(gammaln(self.alpha), axis=-1) - gammaln(self.alpha0)
 
     def log_prob(self, x: AnyArray) -> Variable:
         x, alpha = as_floating("Dirichlet", (x, self.alpha))
         outside = (x < 0) | (x > 1)
-        terms = where(outside, -math.inf, xlogy(alpha - 1, where(outside, 0.5, x)))
-        return sum_(terms, axis=-1) - self.log_normalizer
+        terms = xpa.where(outside, -math.inf, xlogy(alpha - 1, xpa.where(outside, 0.5, x)))
+        return xpa.sum(terms, axis=-1) - self.log_normalizer
 
     def sample_n(self, n: int) -> Variable:
         draws = draws_for((n, *self.alpha.shape), self.alpha)
-        return astype(softmax(draws.log_gamma(self.alpha), axis=-1), self.alpha.dtype, copy=False)
+        return xpa.astype(softmax(draws.log_gamma(self.alpha), axis=-1), self.alpha.dtype, copy=False)
 
     @property
     def mean(self) -> Variable:
@@ -208,5 +207,5 @@ class Dirichlet(Distribution):
 
     @property
     def entropy(self) -> Variable:
-        spread = sum_((self.alpha - 1) * psi(self.alpha), axis=-1)
+        spread = xpa.sum((self.alpha - 1) * psi(self.alpha), axis=-1)
         return self.log_normalizer + (self.alpha0 - self.alpha.shape[-1]) * psi(self.alpha0) - spread

@@ -2,8 +2,7 @@
 
 import math
 
-from xpgrad.array_api import eye, permute_dims, prod, reshape
-from xpgrad.array_api import sum as sum_
+from xpgrad import array_api as xpa
 from xpgrad.distributions.distribution import Distribution
 from xpgrad.graph.variable import Variable
 from xpgrad.types import AnyArray, Namespace, Shape
@@ -128,19 +127,19 @@ class Independent(Distribution):
         size = math.prod(inner.event_shape)
         count = math.prod(self.event_shape) // size if size else 0
         own = inner.covariance if inner.event_shape else inner.variance
-        blocks = reshape(own, (*batch, count, 1, size, size))
+        blocks = xpa.reshape(own, (*batch, count, 1, size, size))
         node = blocks.node.spec
-        diagonal = reshape(eye(count, dtype=blocks.dtype, device=node.device), (count, count, 1, 1))
+        diagonal = xpa.reshape(xpa.eye(count, dtype=blocks.dtype, device=node.device), (count, count, 1, 1))
         first = len(batch)
         order = (*range(first), first, first + 2, first + 1, first + 3)
-        return reshape(permute_dims(blocks * diagonal, order), (*batch, count * size, count * size))
+        return xpa.reshape(xpa.permute_dims(blocks * diagonal, order), (*batch, count * size, count * size))
 
     def summed(self, values: Variable) -> Variable:
         """Return sums of values of parts, each over one event."""
-        return sum_(values, axis=self._axes) if self._count else values
+        return xpa.sum(values, axis=self._axes) if self._count else values
 
     def _multiplied(self, values: Variable) -> Variable:
-        return prod(values, axis=self._axes) if self._count else values
+        return xpa.prod(values, axis=self._axes) if self._count else values
 
     @property
     def _axes(self) -> tuple[int, ...]:

@@ -1,8 +1,6 @@
 """Distributions of normally distributed numbers and vectors, and of their exponentials."""
 
-from xpgrad.array_api import abs as abs_
-from xpgrad.array_api import exp, expand_dims, log, matmul, matrix_transpose, squeeze, tril
-from xpgrad.array_api import sum as sum_
+from xpgrad import array_api as xpa
 from xpgrad.array_api.linalg import diagonal, inv
 from xpgrad.distributions.distribution import Distribution, LocationScale, Tabulated, as_parameters, broadcast_shape
 from xpgrad.distributions.families.half_line import LOG_NORMAL
@@ -41,12 +39,12 @@ class Normal(LocationScale):
     @property
     def scale(self) -> Variable:  # type: ignore[override]  # computed, not given
         """Standard deviation."""
-        return exp(self._given) if self._logarithmic else self._given
+        return xpa.exp(self._given) if self._logarithmic else self._given
 
     @property
     def log_scale(self) -> Variable:
         """Logarithm of the standard deviation."""
-        return self._given if self._logarithmic else log(self._given)
+        return self._given if self._logarithmic else xpa.log(self._given)
 
     @property
     def stddev(self) -> Variable:
@@ -124,12 +122,12 @@ class MultivariateNormal(Distribution):
 
     @property
     def covariance(self) -> Variable:
-        factor = tril(self.scale_tril)
-        return matmul(factor, matrix_transpose(factor))
+        factor = xpa.tril(self.scale_tril)
+        return xpa.matmul(factor, xpa.matrix_transpose(factor))
 
     @property
     def variance(self) -> Variable:
-        return sum_(tril(self.scale_tril) ** 2, axis=-1)
+        return xpa.sum(xpa.tril(self.scale_tril) ** 2, axis=-1)
 
     @property
     def entropy(self) -> Variable:
@@ -138,17 +136,17 @@ class MultivariateNormal(Distribution):
     @property
     def log_scale_determinant(self) -> Variable:
         """Logarithm of the absolute determinant of `scale_tril`."""
-        return sum_(log(abs_(diagonal(self.scale_tril))), axis=-1)
+        return xpa.sum(xpa.log(xpa.abs(diagonal(self.scale_tril))), axis=-1)
 
     def log_prob(self, x: AnyArray) -> Variable:
         x, *_ = as_floating("MultivariateNormal", (x, self.loc, self.scale_tril))
         z = self.whitened(x - self.loc)
-        return -0.5 * sum_(z * z, axis=-1) - self.log_scale_determinant - self.d * LOG_ROOT_2_PI
+        return -0.5 * xpa.sum(z * z, axis=-1) - self.log_scale_determinant - self.d * LOG_ROOT_2_PI
 
     def whitened(self, x: Variable) -> Variable:
         """Return vectors multiplied by the inverse of `scale_tril`."""
-        return squeeze(matmul(inv(tril(self.scale_tril)), expand_dims(x, axis=-1)), axis=-1)
+        return xpa.squeeze(xpa.matmul(inv(xpa.tril(self.scale_tril)), xpa.expand_dims(x, axis=-1)), axis=-1)
 
     def sample_n(self, n: int) -> Variable:
         draws = draws_for((n, *self.batch_shape, self.d, 1), self.loc, self.scale_tril)
-        return self.loc + squeeze(matmul(tril(self.scale_tril), draws.normal()), axis=-1)
+        return self.loc + xpa.squeeze(xpa.matmul(xpa.tril(self.scale_tril), draws.normal()), axis=-1)

@@ -4,8 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from xpgrad.array_api import abs as abs_
-from xpgrad.array_api import where
+from xpgrad import array_api as xpa
 from xpgrad.distributions.families.family import Bound, Family, Formula
 from xpgrad.graph.variable import Variable
 
@@ -95,18 +94,18 @@ def mirrored(name: str, half: Family) -> Family:
 
     def lower(x: Variable, *shapes: Variable) -> Variable:
         assert half.sf is not None
-        tail = 0.5 * half.sf(abs_(x), *shapes)
-        return where(x < 0, tail, 1 - tail)
+        tail = 0.5 * half.sf(xpa.abs(x), *shapes)
+        return xpa.where(x < 0, tail, 1 - tail)
 
     def quantile(q: Variable, *shapes: Variable) -> Variable:
         assert half.isf is not None
         left = q < 0.5
-        size = half.isf(2 * where(left, q, 1 - q), *shapes)
-        return where(left, -size, size)
+        size = half.isf(2 * xpa.where(left, q, 1 - q), *shapes)
+        return xpa.where(left, -size, size)
 
     return symmetric(
         name=name,
-        logpdf=lambda x, *shapes: half.logpdf(abs_(x), *shapes) - math.log(2),
+        logpdf=lambda x, *shapes: half.logpdf(xpa.abs(x), *shapes) - math.log(2),
         finite=half.finite,
         inner=1.0,
         cdf=lower,

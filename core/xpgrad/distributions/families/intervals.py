@@ -134,13 +134,27 @@ TRUNCATED_EXPONENTIAL = Family(
 
 
 def _log_mass(a: Variable, b: Variable) -> Variable:
-    """Return the logarithm of the probability that a standard normal number is between `a` and `b`."""
+    """Return the logarithm of the probability that a standard normal number is between `a` and `b`.
+
+    In narrow intervals, where the difference of two probabilities has few digits, by a series about the middle.
+    """
+    narrow = (b > a) & ((b - a) * (b - a) * (1.0 + a * a) < 4e-4)
+    m, h = where(narrow, 0.5 * (a + b), 0.0), where(narrow, b - a, 1e-2)
+    m2, h2 = m * m, h * h
+    near = NORMAL.logpdf(m) + log(h) + log1p(h2 / 24 * (m2 - 1.0 + h2 / 80 * (m2 * m2 - 6 * m2 + 3.0)))
     flipped = a > 0
     upper = log_ndtr(where(flipped, -a, b))
     lower = log_ndtr(where(flipped, -b, a))
     share = -expm1(lower - upper)
     empty = share <= 0
-    return where(empty, -math.inf, upper + log(where(empty, 1.0, share)))
+    far = where(empty, -math.inf, upper + log(where(empty | narrow, 1.0, share)))
+    return where(narrow, near, far)
+
+
+def _log_share(part: Variable, rest: Variable) -> Variable:
+    """Return the logarithm of a probability by those of an event and of its opposite, from the smaller one."""
+    large = rest < -1.0
+    return where(large, log1p(-exp(where(large, rest, -1.0))), part)
 
 
 def _truncated_quantile(q: Variable, a: Variable, b: Variable) -> Variable:
@@ -156,8 +170,8 @@ TRUNCATED_NORMAL = Family(
     high=lambda a, b: b,
     inner=lambda a, b: _truncated_quantile(0.5 + zeros_like(a), a, b),
     logpdf=lambda x, a, b: NORMAL.logpdf(x) - _log_mass(a, b),
-    logcdf=lambda x, a, b: _log_mass(a, x) - _log_mass(a, b),
-    logsf=lambda x, a, b: _log_mass(x, b) - _log_mass(a, b),
+    logcdf=lambda x, a, b: _log_share(*(_log_mass(*ends) - _log_mass(a, b) for ends in ((a, x), (x, b)))),
+    logsf=lambda x, a, b: _log_share(*(_log_mass(*ends) - _log_mass(a, b) for ends in ((x, b), (a, x)))),
     ppf=_truncated_quantile,
     isf=lambda q, a, b: -_truncated_quantile(q, -b, -a),
 )

@@ -4,9 +4,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from xpgrad.array_api import abs as abs_
-from xpgrad.array_api import asinh, astype, atan, exp, expm1, log, log1p, sinh, sqrt, tan, where
-from xpgrad.array_api import sum as sum_
+from xpgrad import array_api as xpa
 from xpgrad.distributions.families.composed import mirrored, reflected, symmetric, transformed
 from xpgrad.distributions.families.family import Family
 from xpgrad.distributions.families.half_line import GAMMA
@@ -35,22 +33,22 @@ LOGISTIC = symmetric(
 
 GENERALIZED_LOGISTIC = Family(
     name="generalized logistic",
-    logpdf=lambda x, c: log(c) + log_expit(-x) + c * log_expit(x),
+    logpdf=lambda x, c: xpa.log(c) + log_expit(-x) + c * log_expit(x),
     logcdf=lambda x, c: c * log_expit(x),
-    ppf=lambda q, c: _generalized_logit(-log(q) / c),
-    isf=lambda q, c: _generalized_logit(-log1p(-q) / c),
+    ppf=lambda q, c: _generalized_logit(-xpa.log(q) / c),
+    isf=lambda q, c: _generalized_logit(-xpa.log1p(-q) / c),
 )
 
 
 def _generalized_logit(y: Variable) -> Variable:
-    """Return ``-log(exp(y) - 1)`` without overflow."""
+    """Return ``-xpa.log(xpa.exp(y) - 1)`` without overflow."""
     return -y - log1m_exp(y)
 
 
 HYPERBOLIC_SECANT = symmetric(
     name="hyperbolic secant",
-    logpdf=lambda x: math.log(2 / math.pi) - abs_(x) - log1p(exp(-2 * abs_(x))),
-    cdf=lambda x: (2 / math.pi) * atan(exp(x)),
+    logpdf=lambda x: math.log(2 / math.pi) - xpa.abs(x) - xpa.log1p(xpa.exp(-2 * xpa.abs(x))),
+    cdf=lambda x: (2 / math.pi) * xpa.atan(xpa.exp(x)),
     ppf=lambda q: _secant_quantile(q),
     mean=lambda: 0.0,
     variance=lambda: math.pi**2 / 4,
@@ -59,8 +57,8 @@ HYPERBOLIC_SECANT = symmetric(
 
 def _secant_quantile(q: Variable) -> Variable:
     left = q < 0.5
-    size = log(tan((math.pi / 2) * where(left, q, 1 - q)))
-    return where(left, size, -size)
+    size = xpa.log(xpa.tan((math.pi / 2) * xpa.where(left, q, 1 - q)))
+    return xpa.where(left, size, -size)
 
 
 GUMBEL_OF_MINIMA = reflected("Gumbel of minima", GUMBEL)
@@ -75,20 +73,20 @@ FAR = -50.0
 def _log_gamma_tail(x: Variable, c: Variable, upper: bool) -> Variable:
     """Return a tail, whose first term is enough where the exponential of `x` may be 0."""
     far = x < FAR
-    first = exp(c * where(far, x, FAR) - gammaln(c + 1))
-    tail = (gammaincc if upper else gammainc)(c, exp(where(far, 0.0, x)))
-    return where(far, 1 - first if upper else first, tail)
+    first = xpa.exp(c * xpa.where(far, x, FAR) - gammaln(c + 1))
+    tail = (gammaincc if upper else gammainc)(c, xpa.exp(xpa.where(far, 0.0, x)))
+    return xpa.where(far, 1 - first if upper else first, tail)
 
 
 def _log_gamma_quantile(q: Variable, c: Variable) -> Variable:
-    x = (log(q) + gammaln(c + 1)) / c
+    x = (xpa.log(q) + gammaln(c + 1)) / c
     far = x < FAR
-    return where(far, x, log(gammaincinv(c, where(far, 0.5, q))))
+    return xpa.where(far, x, xpa.log(gammaincinv(c, xpa.where(far, 0.5, q))))
 
 
 LOG_GAMMA = transformed(
-    "log-gamma", GAMMA, lambda x, c: exp(x), lambda x, c: x, lambda y, c: log(y), shapes=lambda c: (c,),
-    logpdf=lambda x, c: c * x - exp(x) - gammaln(c),
+    "log-gamma", GAMMA, lambda x, c: xpa.exp(x), lambda x, c: x, lambda y, c: xpa.log(y), shapes=lambda c: (c,),
+    logpdf=lambda x, c: c * x - xpa.exp(x) - gammaln(c),
 )  # fmt: skip
 LOG_GAMMA = replace(
     LOG_GAMMA, ppf=_log_gamma_quantile,
@@ -96,13 +94,13 @@ LOG_GAMMA = replace(
 )  # fmt: skip
 
 MOYAL = transformed(
-    "Moyal", HALF_NORMAL, lambda x: exp(-0.5 * x), lambda x: -0.5 * x - math.log(2), lambda y: -2 * log(y),
-    decreasing=True, logpdf=lambda x: -0.5 * (x + exp(-x) + math.log(2 * math.pi)),
+    "Moyal", HALF_NORMAL, lambda x: xpa.exp(-0.5 * x), lambda x: -0.5 * x - math.log(2), lambda y: -2 * xpa.log(y),
+    decreasing=True, logpdf=lambda x: -0.5 * (x + xpa.exp(-x) + math.log(2 * math.pi)),
 )  # fmt: skip
 
 JOHNSON_UNBOUNDED = transformed(
-    "Johnson's SU", NORMAL, lambda x, a, b: a + b * asinh(x), lambda x, a, b: log(b) - 0.5 * log1p_square(x),
-    lambda y, a, b: sinh((y - a) / b),
+    "Johnson's SU", NORMAL, lambda x, a, b: a + b * xpa.asinh(x), lambda x, a, b: xpa.log(b) - 0.5 * log1p_square(x),
+    lambda y, a, b: xpa.sinh((y - a) / b),
 )  # fmt: skip
 
 
@@ -114,11 +112,11 @@ def _scaled(x: Variable, c: Variable) -> Variable:
 def generalized_high(c: Variable) -> Variable:
     """Return the upper end ``1 / c`` for a positive `c`, else infinity."""
     positive = c > 0
-    return where(positive, 1 / where(positive, c, 1.0), math.inf)
+    return xpa.where(positive, 1 / xpa.where(positive, c, 1.0), math.inf)
 
 
 GENERALIZED_EXTREME = transformed(
-    "generalized extreme value", GUMBEL, lambda x, c: _scaled(x, -c), lambda x, c: -log1p(-c * x),
+    "generalized extreme value", GUMBEL, lambda x, c: _scaled(x, -c), lambda x, c: -xpa.log1p(-c * x),
     lambda y, c: unscaled(y, -c), shapes=lambda c: (), low=lambda c: -generalized_high(-c), high=generalized_high,
     open=True,
 )  # fmt: skip
@@ -127,16 +125,16 @@ GENERALIZED_EXTREME = transformed(
 def _power_normal_quantile(y: Variable) -> Variable:
     """Return the point where the logarithm of the normal survival function is `y`."""
     near = y > -0.7
-    return where(near, ndtri(-expm1(where(near, y, -1.0))), -ndtri_exp(y))
+    return xpa.where(near, ndtri(-xpa.expm1(xpa.where(near, y, -1.0))), -ndtri_exp(y))
 
 
 POWER_NORMAL = Family(
     name="power normal",
     finite=True,
-    logpdf=lambda x, c: log(c) + NORMAL.logpdf(x) + (c - 1) * log_ndtr(-x),
+    logpdf=lambda x, c: xpa.log(c) + NORMAL.logpdf(x) + (c - 1) * log_ndtr(-x),
     logsf=lambda x, c: c * log_ndtr(-x),
-    ppf=lambda q, c: _power_normal_quantile(log1p(-q) / c),
-    isf=lambda q, c: _power_normal_quantile(log(q) / c),
+    ppf=lambda q, c: _power_normal_quantile(xpa.log1p(-q) / c),
+    isf=lambda q, c: _power_normal_quantile(xpa.log(q) / c),
 )
 
 
@@ -145,17 +143,17 @@ def _skewed_tail(x: Variable, a: Variable) -> Variable:
     y, far = ndtr(x) - 2 * owens_t(x, a), (x < 0) & (a * x < -3)
     if none_known_true(far):
         return y
-    return where(far, _far_tail(where(far, -x, 1.0), where(far, a, 1.0)), y)
+    return xpa.where(far, _far_tail(xpa.where(far, -x, 1.0), xpa.where(far, a, 1.0)), y)
 
 
 def _far_tail(h: Variable, a: Variable) -> Variable:
     """Return twice the complement of Owen's function by the double exponential rule."""
-    t = 0.25 * astype(points(30, h, ()), h.dtype) - 3.5
-    decay = exp(-t)
-    v, square = exp(t - decay), (h * h)[..., None]
+    t = 0.25 * xpa.astype(points(30, h, ()), h.dtype) - 3.5
+    decay = xpa.exp(-t)
+    v, square = xpa.exp(t - decay), (h * h)[..., None]
     slant = square * (a * a)[..., None] + 2 * v
-    terms = (0.25 / math.pi) * v * (1 + decay) * exp(-v) / (sqrt(slant) * (slant + square))
-    return h * exp(-0.5 * h * h * (1 + a * a)) * sum_(terms, axis=-1)
+    terms = (0.25 / math.pi) * v * (1 + decay) * xpa.exp(-v) / (xpa.sqrt(slant) * (slant + square))
+    return h * xpa.exp(-0.5 * h * h * (1 + a * a)) * xpa.sum(terms, axis=-1)
 
 
 SKEW_NORMAL = Family(
@@ -164,7 +162,7 @@ SKEW_NORMAL = Family(
     logpdf=lambda x, a: math.log(2) + NORMAL.logpdf(x) + log_ndtr(a * x),
     cdf=_skewed_tail,
     sf=lambda x, a: _skewed_tail(-x, -a),
-    sample=lambda draws, a: _skewed(draws.normal(), abs_(draws.normal()), a),
+    sample=lambda draws, a: _skewed(draws.normal(), xpa.abs(draws.normal()), a),
 )
 
 
@@ -174,21 +172,21 @@ def _skewed(first: Variable, half: Variable, a: Variable) -> Variable:
 
 
 def _modified_tail(x: Variable, k: Variable) -> Any:
-    return exp(0.5 / k**2 - x / k + log_ndtr(x - 1 / k))
+    return xpa.exp(0.5 / k**2 - x / k + log_ndtr(x - 1 / k))
 
 
 def _modified_lower_tail(x: Variable, k: Variable) -> Variable:
     log_normal = log_ndtr(x)
-    return -exp(log_normal) * expm1(0.5 / k**2 - x / k + log_ndtr(x - 1 / k) - log_normal)
+    return -xpa.exp(log_normal) * xpa.expm1(0.5 / k**2 - x / k + log_ndtr(x - 1 / k) - log_normal)
 
 
 EXPONENTIALLY_MODIFIED_NORMAL = Family(
     name="exponentially modified normal",
     finite=True,
-    logpdf=lambda x, k: -log(k) + 0.5 / k**2 - x / k + log_ndtr(x - 1 / k),
+    logpdf=lambda x, k: -xpa.log(k) + 0.5 / k**2 - x / k + log_ndtr(x - 1 / k),
     cdf=_modified_lower_tail,
     sf=lambda x, k: ndtr(-x) + _modified_tail(x, k),
     mean=lambda k: k,
     variance=lambda k: 1 + k * k,
-    sample=lambda draws, k: draws.normal() - k * log(draws.uniform()),
+    sample=lambda draws, k: draws.normal() - k * xpa.log(draws.uniform()),
 )

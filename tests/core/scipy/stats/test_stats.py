@@ -283,6 +283,27 @@ def test_special_values_of_shapes() -> None:
                 np.testing.assert_allclose(actual, getattr(getattr(scipy.stats, name), method)(at, *given), rtol=1e-7)
 
 
+@pytest.mark.parametrize(
+    ("method", "at", "shapes", "exact"),
+    [
+        (stats.truncnorm.cdf, 1e-15, (0.0, 1e-3), 1.0000001666666695e-12),
+        (stats.truncnorm.logsf, 1e-15, (0.0, 1e-3), -1.0000001666671695e-12),
+        (stats.truncnorm.cdf, 3.0 + 2**-40, (3.0, 8.0), 2.9859608320543617e-12),
+        (stats.truncnorm.logcdf, 20.9375, (20.0, 21.0), -3.2383068916105515e-9),
+        (stats.truncnorm.logsf, -7.5, (-8.0, -3.0), -2.3177173341217328e-11),
+        (stats.skellam.logpmf, 400.0, (1.7, 2.3), -1792.23964705318),
+        (stats.skellam.logpmf, -200.0, (1.7, 2.3), -700.6307108056025),
+        (stats.skellam.logpmf, 1000.0, (1e-3, 2.0), -12821.884455472298),
+    ],
+)
+def test_tails_have_the_digits_of_exact_arithmetic(method, at, shapes, exact) -> None:
+    at, xs, step = np.asarray(at), tuple(map(np.asarray, shapes)), 1e-6
+    np.testing.assert_allclose(method(at, *xs).array, exact, rtol=1e-10)
+    slope = grad(lambda b: method(at, xs[0], b))(xs[1])
+    ends = [method(at, xs[0], xs[1] * (1 + s)).array for s in (step, -step)]
+    np.testing.assert_allclose(slope, (ends[0] - ends[1]) / (2 * step * xs[1]), rtol=1e-5, atol=1e-6 * abs(exact))
+
+
 def test_quantiles_that_are_searched_have_derivatives_of_two_orders() -> None:
     def second(f, *at):
         return grad(grad(f))(*at)
