@@ -11,13 +11,13 @@ from tests.core.scipy.test_differentiated import CASES
 from tests.core.scipy.test_library import run
 
 import xpgrad.scipy
-from xpgrad import Variable
+from xpgrad import Variable, get_device
 from xpgrad import array_api as xp
 from xpgrad.errors import AxisError, DtypeError, GradientError, ShapeError, SingularMatrix
 from xpgrad.scipy import fft, integrate, interpolate, linalg, ndimage, signal, sparse
 from xpgrad.scipy.spatial import distance
 from xpgrad.scipy.spatial.transform import Rotation
-from xpgrad.testing.arrays import on_host
+from xpgrad.testing.arrays import on_host, placed
 from xpgrad.transforms import grad, vmap
 
 CHAPTERS = (
@@ -83,6 +83,10 @@ def test_integers_are_converted():
     a = np.asarray([[1, 1], [0, 2]])
     for function in (linalg.expm, linalg.logm, linalg.sqrtm):
         np.testing.assert_array_equal(on_host(function(a)), on_host(function(a + 0.0)))
+    b = placed(np.asarray([[4, 1], [1, 3]]), get_device("@strict"))
+    for function in (linalg.polar, linalg.cho_factor, lambda b: [linalg.solve_triangular(b, b)], linalg.lu):
+        expected = on_host(function(xp.astype(b, xp.float64))[0])
+        np.testing.assert_array_equal(on_host(function(b)[0]), expected)
 
 
 def test_functions_that_would_be_complex_are_nan_in_a_batch():
@@ -171,6 +175,8 @@ def test_empty_arrays(call, shape):
          lambda: sparse.csr_array((np.ones(2), [0, 1], [0, 2]), (2, 2))),
         (ValueError, "svds: expected return_singular_vectors True, False, 'u' or 'vh', got 'x'",
          lambda: sparse.linalg.svds(LARGE, 2, return_singular_vectors="x")),
+        (ShapeError, r"solve_continuous_are: expected b of shape \(3, N\), q \(3, 3\) and r \(N, N\), got \(2, 3\)",
+         lambda: linalg.solve_continuous_are(S, X, S, S)),
         (ValueError, "dct: expected type 1, 2, 3 or 4, got 5", lambda: fft.dct(X, 5)),
         (ShapeError, "dct: expected more elements along axis -1 for type 1, got 1", lambda: fft.dct(X[:, :1], 1)),
         (ValueError, "convolve: expected the mode 'full', 'same' or 'valid'", lambda: signal.convolve(X, X, "x")),

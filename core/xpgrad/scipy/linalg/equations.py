@@ -238,6 +238,12 @@ def solve_continuous_are(
     e = None if e is None else next(known)
     s = None if s is None else next(known)
     square(a, "solve_continuous_are")
+    m, n = a.shape[-1], b.shape[-1]
+    if b.shape[-2:-1] != (m,) or q.shape[-2:] != (m, m) or r.shape[-2:] != (n, n):
+        raise ShapeError(
+            f"solve_continuous_are: expected b of shape ({m}, N), q ({m}, {m}) and r (N, N), got {b.shape}, {q.shape} "
+            f"and {r.shape}"
+        )
     is_complex = as_variable(a).node.spec.complex
     conjugate: Map = lambda x: adjoint(xpa, x, is_complex)  # noqa: E731
     solve = xpa.linalg.solve

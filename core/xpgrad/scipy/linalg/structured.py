@@ -4,7 +4,7 @@ from xpgrad import array_api as xpa
 from xpgrad.array_api.linalg.checks import adjoint, epsilon
 from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import as_variables
-from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.graph.variable import Variable
 from xpgrad.scipy.operands import inexact, padded
 from xpgrad.types import AnyArray
 
@@ -70,7 +70,7 @@ def polar(a: AnyArray, side: str = "right") -> tuple[Variable, Variable]:
     """
     if side not in ("right", "left"):
         raise ValueError(f"polar: expected the side 'right' or 'left', got {side!r}")
-    a = as_variable(a)
+    a = inexact(a, "polar")
     is_complex = a.node.spec.complex
     u, s, vh = xpa.linalg.svd(a, full_matrices=False)
     basis = adjoint(xpa, vh, is_complex) if side == "right" else u

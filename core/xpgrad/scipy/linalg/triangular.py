@@ -113,7 +113,7 @@ def solve_triangular(
     -------
     Variable, shape (M,) or (..., M, K)
     """
-    a, b = as_variables("solve_triangular", a, b)
+    a, b = as_variables("solve_triangular", *(inexact(x, "solve_triangular") for x in (a, b)))
     square(a, "solve_triangular")
     kind = _trans(trans, "solve_triangular")
     if kind:
@@ -137,7 +137,7 @@ def cho_factor(a: AnyArray, lower: bool = False) -> tuple[Variable, bool]:
     Variable, shape (..., M, M), and bool
         For `cho_solve`. The other triangle is zero.
     """
-    a = as_variable(a)
+    a = inexact(a, "cho_factor")
     square(a, "cho_factor")
     half, beside = (xpa.tril(a), xpa.tril(a, k=-1)) if lower else (xpa.triu(a), xpa.triu(a, k=1))
     return xpa.linalg.cholesky(half + adjoint(xpa, beside, a.node.spec.complex), upper=not lower), lower
