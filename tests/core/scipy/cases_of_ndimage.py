@@ -76,6 +76,13 @@ CASES = [
         (X, uniform(3, 3)),
         orders=1,
     ),
+    ScipyCase(
+        "ndimage.grey_erosion:structure",
+        lambda x, s: ndimage.grey_erosion(x, structure=s),
+        lambda x, s: ref.grey_erosion(x, structure=s),
+        (X, 0.3 * X[:2, :3]),
+        orders=1,
+    ),
     *(
         of(name, X, size=(2, 3))
         for name in (

@@ -53,6 +53,8 @@ def _neighbours(
 def _flags(places: Any, everywhere: bool) -> Array:
     """Return a footprint on the host; that of a structure covers all of it."""
     host = plugins.host
+    if everywhere and hasattr(places, "shape"):  # its values may be unknown
+        return host.namespace.ones(tuple(places.shape), dtype=host.namespace.bool)
     flags = host_array(as_array(places)) if hasattr(places, "shape") else host.asarray(places)
     return host.namespace.ones_like(flags, dtype=host.namespace.bool) if everywhere else flags != 0
 
