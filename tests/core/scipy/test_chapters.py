@@ -18,7 +18,7 @@ from xpgrad.scipy import fft, integrate, interpolate, linalg, ndimage, signal, s
 from xpgrad.scipy.spatial import distance
 from xpgrad.scipy.spatial.transform import Rotation
 from xpgrad.testing.arrays import on_host, placed
-from xpgrad.transforms import grad, vmap
+from xpgrad.transforms import grad, value_and_grad, vmap
 
 CHAPTERS = (
     "fft",
@@ -77,6 +77,10 @@ def test_single_precision_is_kept():
         assert y.dtype == np.float32
         xp.sum(y).backward()
         assert a.grad.dtype == np.float32
+    integral = lambda c: integrate.quad(lambda x, c: xp.exp(-c * x * x), -np.inf, np.inf, args=(c,))[0]  # noqa: E731
+    y, slope = map(on_host, value_and_grad(integral)(a[0, 0]))
+    assert y.dtype == np.float32
+    np.testing.assert_allclose([y, slope], [(np.pi / 2) ** 0.5, -((np.pi / 32) ** 0.5)], rtol=1e-5)
 
 
 def test_integers_are_converted():

@@ -75,23 +75,23 @@ def _value(x: Any) -> float:
     return host_number(as_variable(as_variable(x).array))
 
 
-Map = Callable[[Variable], tuple[Variable, Variable]]
+Map = Callable[[Variable, Variable], tuple[Variable, Variable]]
 
 
 def _substitution(a: Any, b: Any, like: Variable) -> tuple[Map, float]:
-    """Return places and their slopes for numbers from the second result to 1."""
+    """Return places and their slopes for numbers `t` from the second result to 1, and for ``s = 1 - t * t``."""
     ends = [beside(like, each, "quad") for each in (a, b)]
     if any(end.ndim for end in ends):
         raise ShapeError(f"quad: expected numbers as limits, got shapes {ends[0].shape} and {ends[1].shape}")
     low, high = (_value(end) for end in ends)
     if math.isinf(low) and math.isinf(high):
         sign = 1.0 if high > low else -1.0 if high < low else 0.0
-        return (lambda t: (t / (1.0 - t * t), sign * (1.0 + t * t) / (1.0 - t * t) ** 2)), -1.0
+        return (lambda t, s: (t / s, sign * (2.0 - s) / s**2)), -1.0
     if math.isinf(high) or math.isinf(low):
         end, sign = (ends[0], 1.0 if high > 0 else -1.0) if math.isinf(high) else (ends[1], 1.0 if low > 0 else -1.0)
         slope = sign if math.isinf(high) else -sign
-        return (lambda t: (end + sign * t / (1.0 - t), slope / (1.0 - t) ** 2)), 0.0
-    return (lambda t: (ends[0] + (ends[1] - ends[0]) * t, (ends[1] - ends[0]) * xpa.ones_like(t))), 0.0
+        return (lambda t, s: (end + sign * t * (1.0 + t) / s, slope * ((1.0 + t) / s) ** 2)), 0.0
+    return (lambda t, s: (ends[0] + (ends[1] - ends[0]) * t, (ends[1] - ends[0]) * xpa.ones_like(t))), 0.0
 
 
 def quad(
@@ -121,14 +121,18 @@ def quad(
     like = _example(a, b, *args)
     place, start = _substitution(a, b, like)
 
-    def integrand(t: Variable) -> Any:
-        x, slope = place(t)
+    def integrand(t: Variable, s: Variable) -> Any:
+        x, slope = place(t, s)
         return func(x, *args) * slope
+
+    def on_device(t: Any) -> list[Variable]:
+        """Return `t` and ``1 - t * t``, which has few digits if it is computed in single precision."""
+        return [from_host(like, each) for each in (t, 1.0 - t * t)]
 
     host = plugins.host
 
     def value(t: float) -> float:
-        return _value(integrand(from_host(like, float(t))))
+        return _value(integrand(*on_device(float(t))))
 
     breaks = None
     if points is not None:
@@ -144,8 +148,8 @@ def quad(
 
     def over(parts: Array) -> Variable:
         lows, half = parts[0][:, None], 0.5 * (parts[1] - parts[0])[:, None]
-        ts = from_host(like, xp.reshape(lows + half * (nodes + 1.0), (-1,)))
-        return xpa.sum(from_host(like, xp.reshape(half * weights, (-1,))) * vmap(integrand)(ts))
+        ts = on_device(xp.reshape(lows + half * (nodes + 1.0), (-1,)))
+        return xpa.sum(from_host(like, xp.reshape(half * weights, (-1,))) * vmap(integrand)(*ts))
 
     y = over(parts)
     if abs(_value(y) - found[0]) > max(epsabs, epsrel * abs(found[0])):  # SciPy extrapolated to a singularity
