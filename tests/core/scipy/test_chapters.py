@@ -201,6 +201,8 @@ def test_empty_arrays(call, shape):
         (ShapeError, "CubicSpline: expected at least 2 knots", lambda: interpolate.CubicSpline(X[0, :1], X[0, :1])),
         (ValueError, "RegularGridInterpolator: expected points within the grid",
          lambda: interpolate.RegularGridInterpolator((np.arange(3.0),), np.arange(3.0))(np.asarray([4.0]))),
+        (ShapeError, "RegularGridInterpolator: expected more than 3 points along each axis for the method 'cubic'",
+         lambda: interpolate.RegularGridInterpolator((X[0],), X[0], "cubic")(X[0])),
         (AxisError, "CubicSpline: expected .* axes", lambda: interpolate.CubicSpline(X[0], X[0], axis=1)),
         (AxisError, "make_interp_spline: expected .* axes",
          lambda: interpolate.make_interp_spline(np.arange(4.0), np.arange(4.0), axis=1)),
@@ -247,6 +249,7 @@ GAPS = np.asarray([[0.2, 0.9, 0.4], [0.1, np.nan, 0.6], [0.5, 0.3, 0.8]])
     [
         lambda m: m.integrate.simpson(Y, x=np.asarray([0.0, 0.0, 1.0, 1.0, 2.0, 3.0])),
         lambda m: m.integrate.simpson(Y, x=np.asarray([0.0, 1.0, 2.0, 2.0, 3.0, 3.0])),
+        lambda m: m.integrate.quad(lambda x, c: c * x, 0.0, 2.0, args=np.asarray(3.0))[0],
         lambda m: m.integrate.cumulative_simpson(Y.T, axis=0, initial=Y[:1, :2]),
         lambda m: m.spatial.distance.pdist(GAPS),
         lambda m: m.spatial.distance.cdist(GAPS, GAPS, "canberra"),

@@ -95,7 +95,7 @@ def _substitution(a: Any, b: Any, like: Variable) -> tuple[Map, float]:
 
 
 def quad(
-    func: Callable[..., Any], a: Any, b: Any, args: tuple[Any, ...] = (), *, epsabs: float = 1.49e-8,
+    func: Callable[..., Any], a: Any, b: Any, args: Any = (), *, epsabs: float = 1.49e-8,
     epsrel: float = 1.49e-8, limit: int = 50, points: Any = None,
 ) -> tuple[Variable, float]:  # fmt: skip
     """Return the integral of a function of one number, and an estimate of its error.
@@ -106,7 +106,7 @@ def quad(
         ``func(x, *args)`` takes and returns scalar Variables; `vmap` maps it over the nodes.
     a, b : float or Variable, shape ()
         Limits, differentiable; they may be infinite.
-    args : tuple
+    args : tuple, or a Variable or number
         Further arguments, with gradients, as have Variables that `func` captures.
     epsabs, epsrel, limit
         As for ``scipy.integrate.quad``, which divides the interval.
@@ -117,7 +117,7 @@ def quad(
     -------
     Variable, shape (), and float
     """
-    args = tuple(as_list(args, "arguments"))
+    args = (args,) if is_operand(args) else tuple(as_list(args, "arguments"))
     like = _example(a, b, *args)
     place, start = _substitution(a, b, like)
 

@@ -100,6 +100,11 @@ class RegularGridInterpolator:
         taps, table = [], self.values
         for axis, (x, v, order) in enumerate(zip(self.grid, parts, orders, strict=True)):
             if method not in ("linear", "nearest"):
+                if x.shape[0] <= DEGREES[method]:
+                    raise ShapeError(
+                        f"RegularGridInterpolator: expected more than {DEGREES[method]} points along each axis for the "
+                        f"method {method!r}, got {x.shape[0]}"
+                    )
                 spline = make_interp_spline(x, table, DEGREES[method], axis=axis).derivative(order)
                 table = xpa.moveaxis(spline.c, 0, axis)
                 at, w = basis(spline.t, v, spline.k)
