@@ -195,7 +195,7 @@ def correlate(
     Parameters
     ----------
     input : Variable or array, floating-point
-    weights : Variable or array, with an axis for each of `axes`
+    weights : Variable or array, with an axis for each of `axes`, in their order
     mode, cval, origin
         As for `correlate1d`; modes and origins may be given for each axis.
     axes : int or sequence of int, optional

@@ -132,7 +132,10 @@ def gaussian_laplace(
 def gaussian_gradient_magnitude(
     input: AnyArray, sigma: Any, mode: Any = "reflect", cval: float = 0.0, *, axes: Any = None, **options: Any
 ) -> Variable:
-    """Return the length of the gradient of the convolution with a Gaussian; arguments as for `gaussian_filter`."""
+    """Return the length of the gradient of the convolution with a Gaussian; arguments as for `gaussian_filter`.
+
+    Only the given axes are smoothed, where SciPy smooths the others, too.
+    """
     x, parts = _derivatives(input, sigma, 1, mode, cval, axes, options)
     return root(total([part * part for part in parts], x))
 
