@@ -34,7 +34,7 @@ def _of_regions(
             (where,) = xp.nonzero(chosen)
             numbers = as_variable(placed(where, numbers.node.spec, flat.device, shape=tuple(where.shape)))
         elements = flat if chosen is None else xpa.take(flat, numbers)
-        if chosen is not None and not where.size and name in EXTREMES:
+        if flat.size and not elements.size and name in EXTREMES:
             return xpa.zeros_like(xpa.sum(elements))
         return statistic(xpa.stack([xpa.astype(numbers, x.dtype), elements]) if positions else elements)
 
