@@ -74,11 +74,11 @@ def costs(row: Rival) -> tuple[float, float, float]:
     """Return SciPy's seconds, and those of the value, and of value and gradients, in units of them."""
     numbers = tuple(range(len(row.inputs)))
     both = value_and_grad(lambda *xs: xp.sum(row.function(*xs)), argnums=numbers)
-    calls = (
+    calls: list[Callable[[], Any]] = [
         lambda: row.reference(*row.inputs),
         lambda: row.function(*map(Variable, row.inputs)),
         lambda: both(*row.inputs),
-    )
+    ]
     best = [float("inf")] * 3
     for _ in range(ROUNDS):
         for i, call in enumerate(calls):
