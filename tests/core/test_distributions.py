@@ -15,18 +15,18 @@ from tests.docs.documents import ROOT
 import xpgrad
 
 MAX_LINES = {
-    "xpgrad_c/": 3_220,
+    "xpgrad_c/": 3_235,
     "xpgrad/transforms/trace/executors/": 195,
-    "xpgrad/transforms/trace/": 8_302,
-    "xpgrad/transforms/batch/": 2_600,
+    "xpgrad/transforms/trace/": 8_305,
+    "xpgrad/transforms/batch/": 2_400,
     "xpgrad/transforms/dual/": 1_310,
-    "xpgrad/transforms/loops/": 2_388,
+    "xpgrad/transforms/loops/": 2_280,
     "xpgrad/transforms/series/": 730,
-    "xpgrad/links/": 2_500,
+    "xpgrad/links/": 2_400,
     "xpgrad/models/": 1_300,
-    "xpgrad/optimizers/": 2_363,
+    "xpgrad/optimizers/": 2_470,
     "xpgrad/training/": 1_650,
-    "xpgrad/drawing/": 1_350,
+    "xpgrad/drawing/": 1_230,
     "xpgrad/cli/": 2_491,
     "xpgrad/hints.py": 220,
     "xpgrad/special/": 4_200,
@@ -42,7 +42,7 @@ MAX_LINES = {
     "xpgrad/scipy/stats/": 456,
     "xpgrad/scipy/": 1_290,
     "xpgrad/programs/": 450,
-    "xpgrad/": 34_208,
+    "xpgrad/": 34_250,
 }
 """Blank ones are not counted; the first folder that fits counts. The chapters of SciPy have at most 6,000 together."""
 
