@@ -3,7 +3,7 @@
 import functools
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -108,7 +108,7 @@ class Recorder:
     def _recording(self, name: str, kernel: Kernel) -> Kernel:
         def call(*arrays: Any, **parameters: Any) -> Any:
             self._count[name] += 1
-            if self._count[name] > MAX_CALLS:
+            if self._count[name] > MAX_CALLS or self._traced(arrays):
                 return self._subject.backend.follow(kernel)(*arrays, **parameters)
             before = tuple(map(self._seen, arrays)), {key: self._seen(value) for key, value in parameters.items()}
             result = self._subject.backend.follow(kernel)(*arrays, **parameters)
@@ -124,6 +124,11 @@ class Recorder:
             return result
 
         return call
+
+    def _traced(self, arrays: Sequence[Any]) -> bool:
+        """Return whether a kernel that the library compiles calls this one with arrays that have no values yet."""
+        backend = self._subject.backend
+        return any(type(x) in backend.array_types and not backend.has_values(x) for x in arrays)
 
     def _restored(self, result: Any) -> Any:
         if isinstance(result, (tuple, list)):
