@@ -33,7 +33,7 @@ class Scalar:
     """
 
     def __init__(self, device: Device, dtype: Dtype) -> None:
-        self.value: float | None = None
+        self.value, self.array = 0.0, None
         self.device, self.dtype = device, dtype
         self.variable = Variable(self._array(0.0), requires_grad=False)
 
@@ -43,8 +43,9 @@ class Scalar:
 
     def set(self, value: float) -> None:
         """Set a new value."""
-        if value != self.value:
+        if value != self.value or self.variable._array is not self.array:  # an error in a step sets it back
             self.variable.array, self.value = self._array(value), value
+            self.array = self.variable._array
 
 
 class CoefficientPlace(NamedTuple):
@@ -90,15 +91,14 @@ class CompiledStep:
                 raise ValueError(f"{self!r}: expected a model with parameters to update, got none that is enabled")
             known: dict[Any, int] = {}
             numbers: list[Numbers] = []
-            groups: list[tuple[int, Spec]] = []
+            groups: list[tuple[int, Spec, UpdateRule]] = []
             hooks: list[tuple[Any, ...]] = [_of_hooks(optimizer)]
             for param in params:
-                groups.append((self._group(param, known, numbers), param._node.spec))
                 rule: UpdateRule = param.update_rule
+                groups.append((self._group(param, known, numbers), param._node.spec, rule))
                 hooks.append(_of_hooks(rule) if rule._hooks["pre"] or rule._hooks["post"] else ())
             options = [{name: x for name, x in each.items() if is_option(x)} for each in numbers]
-            scale = optimizer._scale
-            dynamic = None if scale is None else scale.interval is not None
+            dynamic = optimizer._scale and optimizer._scale.interval is not None
             key = (
                 tuple(groups), tuple([tuple(each.items()) for each in options]), tuple(map(id, params)), dynamic,
                 tuple(hooks),
@@ -109,7 +109,7 @@ class CompiledStep:
                     warnings.warn(f"{self!r}: parameters share memory; steps run without a program", CompileWarning, 2)
                     return self._eager(args, kwds)
                 places = [CoefficientPlace(i, param.device, real_spec(spec).dtype)
-                          for (i, spec), param in zip(groups, params, strict=True)]  # fmt: skip
+                          for (i, spec, _), param in zip(groups, params, strict=True)]  # fmt: skip
                 program = self.programs[key] = StepProgram(self, params, places, options)
             with GradientJournal(params):
                 return program.run(numbers, args, kwds)

@@ -1,5 +1,6 @@
 """A step as one program: the same results as `update`, and no other program when numbers change."""
 
+import contextlib
 import functools
 import warnings
 
@@ -285,6 +286,29 @@ def test_a_step_that_fails_leaves_the_state_unchanged():
         np.testing.assert_array_equal(value, before[path])
     step(*data())
     assert optimizer.t == 4
+
+
+def test_a_step_after_a_failed_one_or_another_setup_is_that_of_an_eager_optimizer():
+    results = []
+    for compiled in (False, True):
+        model, fails = Model(), [False]
+        optimizer = optimizers.Adam(alpha=0.1).setup(model)
+
+        def loss(*args, model=model, fails=fails):
+            if fails[0]:
+                raise ValueError("as it happens")
+            return loss_of(model)(*args)
+
+        step = optimizer.compile(loss) if compiled else functools.partial(optimizer.update, loss)
+        for i in range(9):
+            fails[0] = i in (1, 4)
+            if i == 6:
+                optimizer.setup(model)
+            with pytest.raises(ValueError, match="as it happens") if fails[0] else contextlib.nullcontext():
+                step(*data())
+        results.append(values(model).values())
+    for one, other in zip(*results, strict=True):
+        np.testing.assert_allclose(other, one, rtol=1e-13)
 
 
 def test_without_a_model_there_is_no_step():
