@@ -6,8 +6,8 @@ from typing import Any
 from xpgrad.transforms.trace.executors.python import ByCalls
 from xpgrad.transforms.trace.fusion.fuse import fuse
 from xpgrad.transforms.trace.fusion.group import Fused
-from xpgrad.transforms.trace.loading import load
 from xpgrad.transforms.trace.program import Program
+from xpgrad.transforms.trace.source import load
 from xpgrad_c.background import background
 from xpgrad_c.disabling import disabled
 from xpgrad_c.functions import has_row

@@ -10,8 +10,8 @@ from xpgrad.errors import CompileWarning
 from xpgrad.transforms.trace.executors.python import ByCalls, Run
 from xpgrad.transforms.trace.fusion.fuse import VIEWS, fuse
 from xpgrad.transforms.trace.fusion.group import Fused
-from xpgrad.transforms.trace.loading import load
 from xpgrad.transforms.trace.program import Program
+from xpgrad.transforms.trace.source import load
 from xpgrad.types import Array
 from xpgrad_cupy.fusion.launches import BlockKernel, Elementwise, Launch, LaunchPlan
 from xpgrad_cupy.fusion.plan import plan_of

@@ -79,7 +79,9 @@ def mean(a: Any, axis: Any, keepdims: bool, where: Any) -> Any:
     return xp.astype(_mean(wide, mask, axis, keepdims), dtype, copy=False)
 
 
-def _mean(a: Variable, mask: Variable, axis: Any, keepdims: bool) -> Any:
+def _mean(a: Variable, mask: Variable | None, axis: Any, keepdims: bool) -> Any:
+    if mask is None:
+        return xp.mean(a, axis=axis, keepdims=keepdims)
     return xp.sum(xp.where(mask, a, 0), axis=axis, keepdims=keepdims) / count_of(mask, a, axis, keepdims)
 
 
@@ -100,7 +102,7 @@ def variance(a: Any, axis: Any, free: Any, keepdims: bool, where: Any, about: An
     if mask is None and about is None:
         return xp.var(a, axis=axis, correction=free, keepdims=keepdims)
     wide, dtype = _wide(a)
-    centre = _mean_kept(wide, mask, axis) if about is None else like(wide, about)
+    centre = _mean(wide, mask, axis, True) if about is None else like(wide, about)
     rest = wide - centre if mask is None else xp.where(mask, wide - centre, 0)
     y = xp.sum(squared_modulus(rest), axis=axis, keepdims=keepdims)
     count: Any = reduced_count(a.node.spec, axis) if mask is None else count_of(mask, y, axis, keepdims)
@@ -108,10 +110,6 @@ def variance(a: Any, axis: Any, free: Any, keepdims: bool, where: Any, about: An
     left = max(left, 0) if mask is None else xp.maximum(left, 0)  # as NumPy: never negative
     y = y / left if mask is not None or left else y * math.nan
     return xp.astype(y, xp.real(a).dtype if a.node.spec.complex else dtype, copy=False)
-
-
-def _mean_kept(a: Variable, mask: Any, axis: Any) -> Any:
-    return xp.mean(a, axis=axis, keepdims=True) if mask is None else _mean(a, mask, axis, True)
 
 
 def deviation(a: Any, axis: Any, free: Any, keepdims: bool, where: Any, about: Any) -> Any:

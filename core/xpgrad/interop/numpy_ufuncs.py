@@ -36,10 +36,6 @@ def _modf(x: Any) -> Any:
     return x - whole, whole
 
 
-def _divmod(x1: Any, x2: Any) -> Any:
-    return xp.floor_divide(x1, x2), xp.remainder(x1, x2)
-
-
 def _heaviside(x1: Any, x2: Any) -> Any:
     x1, x2 = map(to_floating, alike(x1, x2))
     if x1.node.spec.complex or x2.node.spec.complex:
@@ -58,10 +54,6 @@ def _ignoring_nan(function: Function) -> Function:
 
 def _float_power(x1: Any, x2: Any) -> Any:
     return _power(*(cast(x, complex if x.node.spec.complex else float) for x in alike(x1, x2)))
-
-
-def _matvec(x1: Any, x2: Any) -> Any:
-    return xp.matmul(_matrix("matvec", x1), x2[..., None])[..., 0]
 
 
 def _vecmat(x1: Any, x2: Any) -> Any:
@@ -91,7 +83,7 @@ UFUNCS |= {name: getattr(xp, ours) for name, ours in RENAMED.items()}
 UFUNCS |= {
     "deg2rad": ops.deg2rad,
     "degrees": ops.rad2deg,
-    "divmod": _divmod,
+    "divmod": lambda x1, x2, /: (xp.floor_divide(x1, x2), xp.remainder(x1, x2)),
     "fabs": lambda x, /: xp.abs(to_floating(x)),
     "float_power": _float_power,
     "fmax": _ignoring_nan(xp.maximum),
@@ -100,7 +92,7 @@ UFUNCS |= {
     "heaviside": _heaviside,
     "ldexp": _ldexp,
     "logaddexp2": ops.logaddexp2,
-    "matvec": _matvec,
+    "matvec": lambda x1, x2, /: xp.matmul(_matrix("matvec", x1), x2[..., None])[..., 0],
     "modf": _modf,
     "pow": _power,
     "power": _power,

@@ -10,8 +10,7 @@ from xpgrad.programs.encoding import Encoder
 from xpgrad.programs.names import name_of
 from xpgrad.serializers.dictionary import on_host
 from xpgrad.serializers.files import File, written
-from xpgrad.transforms.trace.origin import Origin
-from xpgrad.transforms.trace.program import Call, Program, values_in
+from xpgrad.transforms.trace.program import Call, Origin, Program, values_in
 
 FORMAT, VERSION = "xpgrad program", 1
 

@@ -109,16 +109,11 @@ def _dataset(empty: Any, children: Sequence[Any]) -> Any:
     for name, child in zip(empty.data_vars, children, strict=True):
         known = empty[name]
         if type(child) is type(empty):
-            return _by_variables(empty, children)
+            return dict(zip(empty.data_vars, children, strict=True))  # derivatives of an output by its variables
         if child is not None:
             dims = (*_more_dims(getattr(child, "shape", known.shape), known.dims), *known.dims)
             made[name] = (dims, child, known.attrs)
     return _with_attributes(empty.drop_vars(list(empty.data_vars)).assign(made))
-
-
-def _by_variables(empty: Any, children: Sequence[Any]) -> Any:
-    """Return derivatives of the variables of an output as a dictionary."""
-    return dict(zip(empty.data_vars, children, strict=True))
 
 
 def _fits_dataset(x: Any, empty: Any) -> bool:

@@ -33,7 +33,7 @@ def observed(
         Returns the arguments of postprocess hooks for a result; by default `seen`.
     """
     backward = which == "backward"
-    call: Callable[..., Any] = by_user if backward else _directly
+    call: Callable[..., Any] = by_user if backward else lambda function, *args: function(*args)
     if backward:
         inspection.check_unwritten(function)
         inspection.arrived(function, operands)
@@ -63,10 +63,6 @@ def observed(
 def by_user(function: Callable[..., Any], *args: Any) -> Any:
     """Return the result of a user's function, which may build graphs and sweep them in any mode."""
     return called_with(backprop_mode(True), function, *args) if switches().mode & NO_GRAD else function(*args)
-
-
-def _directly(function: Callable[..., Any], *args: Any) -> Any:
-    return function(*args)
 
 
 def writing(hooks: Iterable[Any]) -> bool:

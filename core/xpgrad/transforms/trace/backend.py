@@ -299,7 +299,9 @@ class TraceBackend(TransformedBackend):
             return x.values
 
         arrays = self.replaced(tree, values)
-        return (found[0], arrays, self.replaced(tree, _value)) if found else (None, arrays, arrays)
+        return (
+            (found[0], arrays, self.replaced(tree, operator.attrgetter("value"))) if found else (None, arrays, arrays)
+        )
 
     def handle_of(self, array: Array) -> DeviceHandle:
         """Return the library's object for the device of `array`."""
@@ -350,10 +352,6 @@ def _method(name: str) -> Callable[..., Any]:
 
 def _same(x: Array) -> Array:
     return x
-
-
-def _value(x: TracedArray) -> Value:
-    return x.value
 
 
 def _kernel_of(base: Backend, declaration: Declaration, *arrays: Any, **parameters: Any) -> Any:

@@ -11,15 +11,14 @@ from xpgrad.transforms.trace.calls import Call, Value, substituted, values_in
 from xpgrad.transforms.trace.constant_arrays import constants_as_inputs
 from xpgrad.transforms.trace.explanation import explanation_of
 from xpgrad.transforms.trace.lifetimes import peak
-from xpgrad.transforms.trace.loading import load
-from xpgrad.transforms.trace.origin import Origin
-from xpgrad.transforms.trace.source import ProgramSource, source_of
+from xpgrad.transforms.trace.source import ProgramSource, load, source_of
 from xpgrad.transforms.trace.text import text_of
+from xpgrad.transforms.trees import Structure
 from xpgrad.utils.pictures import drawer
 
 SAVED = "xpgrad.programs"
 """The package that saves programs, which is imported then."""
-__all__ = ["Call", "Program", "Value", "substituted", "values_in"]
+__all__ = ["Call", "Origin", "Program", "Value", "substituted", "values_in"]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -46,7 +45,7 @@ class Program:
     private: int = 0
     notes: tuple[str, ...] = field(default=())
     executor: str = ""
-    origin: Origin | None = None
+    origin: "Origin | None" = None
 
     def replaced(self, **changes: Any) -> "Program":
         """Return the program with some attributes replaced."""
@@ -129,3 +128,31 @@ class Program:
         return text_of(self)
 
     _repr_html_ = drawer.html("programs")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Origin:
+    """The recorded program, and the origins of its inputs and outputs, for code that saves it.
+
+    Attributes
+    ----------
+    recorded, sources : Program, tuple of Source
+        The program before all passes, and the sources of its inputs.
+    arguments, structure : Structure
+        Structures of the arguments and of the results.
+    kinds, statics : tuple of bool, dict from int to object
+        Mask of leaves of the arguments that are arrays, and the remaining leaves.
+    leaves : list of pairs
+        Of the results: ``["output", i]``, ``["argument", i]`` or ``["is", x]``.
+    effects : bool
+        Whether runs store something outside.
+    """
+
+    recorded: "Program"
+    sources: tuple[Any, ...]
+    arguments: Structure
+    structure: Structure
+    kinds: tuple[bool, ...]
+    statics: dict[int, Any]
+    leaves: list[Any]
+    effects: bool

@@ -12,9 +12,8 @@ from xpgrad.transforms.trace.entry import reader
 from xpgrad.transforms.trace.executors import Options, chosen
 from xpgrad.transforms.trace.exit import leaving
 from xpgrad.transforms.trace.node import Half, connect
-from xpgrad.transforms.trace.origin import Origin
 from xpgrad.transforms.trace.passes import apply_passes
-from xpgrad.transforms.trace.program import Program
+from xpgrad.transforms.trace.program import Origin, Program
 from xpgrad.transforms.trace.tracing import Trace, Write
 from xpgrad.types import Array
 

@@ -1,7 +1,10 @@
 """The Python source of a program: one line a call, in functions of at most 1,000 lines."""
 
+import itertools
+import linecache
 import math
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -311,3 +314,17 @@ def taking(writer: SourceWriter, values: list[Value], last: dict[Value, int], nu
         if found:
             lines.append(f"{', '.join(found)}, = map({method}, {tuple(found)!r})")
     return lines
+
+
+_numbers = itertools.count(1)
+
+
+def load(source: ProgramSource, name: str) -> Callable[..., tuple[Any, ...]]:
+    """Return the function of a source, registered in `linecache` as long as the function exists."""
+    file = f"<program {name} {next(_numbers)}>"
+    objects = {"__name__": f"xpgrad.program of {name}", **source.objects}  # of this library, see `is_trusted`
+    exec(compile(source.text, file, "exec"), objects)  # noqa: S102 - a source generated here
+    run: Callable[..., tuple[Any, ...]] = objects.pop(source.name)  # else it would be a cycle
+    linecache.cache[file] = len(source.text), None, source.text.splitlines(keepends=True), file
+    weakref.finalize(run, linecache.cache.pop, file, None).atexit = False
+    return run

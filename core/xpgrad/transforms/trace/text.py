@@ -61,12 +61,8 @@ def line_text(call: Call) -> str:
 
 def text_of(program: "Program") -> str:
     """Return the program as text."""
-    names = named(program.replaced(calls=tuple(inner for call in program.calls for inner in within(call) or (call,))))
-    return text_with(program, names.__getitem__)
-
-
-def text_with(program: "Program", names: Callable[[Value], str]) -> str:
-    """Return the program as text, with these names of its values."""
+    flat = program.replaced(calls=tuple(inner for call in program.calls for inner in within(call) or (call,)))
+    names = named(flat).__getitem__
     rows = [("input", names(value), repr(value.spec), bytes_text(value.nbytes), "", "") for value in program.inputs]
     calls = [
         (kind, call)

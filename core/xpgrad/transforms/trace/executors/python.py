@@ -7,10 +7,10 @@ from typing import Any
 
 from xpgrad.errors import CompileWarning
 from xpgrad.transforms.trace.fusion.group import Fused
-from xpgrad.transforms.trace.loading import load
 from xpgrad.transforms.trace.passes.blocks import blocks
 from xpgrad.transforms.trace.passes.buffers import buffers
 from xpgrad.transforms.trace.program import Program
+from xpgrad.transforms.trace.source import load
 
 MAX_CALLS = 50_000
 """Number of calls above which a program takes long to make, and a warning says what to do."""

@@ -89,10 +89,6 @@ def _squeezed(builder: Builder, x: Symbol, axis: Any) -> Symbol:
     return builder.reshape(x, tuple(n for i, n in enumerate(x.shape) if i not in axes))
 
 
-def _positive(builder: Builder, x: Symbol) -> Symbol:
-    return x
-
-
 def _power(builder: Builder, x: Symbol, exponent: Any) -> Any:
     """Return a power with a number as the exponent; square roots differ from ``pow`` at -0 and -inf."""
     if exponent == 0.5 and takes_roots(builder.backend):
@@ -113,9 +109,9 @@ def takes_roots(backend: Backend) -> bool:
 BUILDERS: dict[str, Callable[..., Any]] = {
     "expand_dims": _expanded,
     "squeeze": _squeezed,
-    "positive": _positive,
+    "positive": lambda builder, x: x,
     "constant_power": _power,
-    "copy": _positive,  # outputs of a group are new arrays
+    "copy": lambda builder, x: x,  # outputs of a group are new arrays
 }
 
 

@@ -51,30 +51,9 @@ class Symbol:
     ) -> None:
         self.builder, self.statement, self.spec, self.ended, self.short = builder, statement, spec, ended, short
 
-    @property
-    def shape(self) -> Shape:
-        """Its shape."""
-        return self.spec.shape
-
-    @property
-    def dtype(self) -> Dtype:
-        """Its dtype."""
-        return self.spec.dtype
-
-    @property
-    def ndim(self) -> int:
-        """Number of its axes."""
-        return len(self.spec.shape)
-
-    @property
-    def size(self) -> int:
-        """Number of its elements."""
-        return self.spec.size
-
-    @property
-    def device(self) -> Any:
-        """The device of its spec."""
-        return self.spec.device
+    shape, dtype, ndim, size, device = (
+        property(operator.attrgetter(f"spec.{name}")) for name in ("shape", "dtype", "ndim", "size", "device")
+    )
 
     def __bool__(self) -> bool:
         raise Unfusible("a value is needed")

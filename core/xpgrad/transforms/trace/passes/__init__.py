@@ -1,8 +1,9 @@
 """Passes: functions that return a program with the same results in less time or memory: to the bit, but for some."""
 
+import functools
 from collections.abc import Callable, Collection
 
-from xpgrad.transforms.trace.passes.algebra import algebra, units
+from xpgrad.transforms.trace.passes.algebra import algebra
 from xpgrad.transforms.trace.passes.blocks import blocks
 from xpgrad.transforms.trace.passes.buffers import buffers
 from xpgrad.transforms.trace.passes.constants import constants
@@ -17,7 +18,7 @@ from xpgrad.transforms.trace.text import counted
 
 PASSES: dict[str, Callable[[Program], Program]] = {
     "algebra": algebra,
-    "units": units,
+    "units": functools.partial(algebra, any_layout=True),
     "constants": constants,
     "equal_calls": equal_calls,
     "slices": slices,

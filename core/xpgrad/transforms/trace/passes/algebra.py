@@ -10,7 +10,7 @@ from xpgrad.transforms.trace.lifetimes import VIEWS
 from xpgrad.transforms.trace.program import Program
 
 if TYPE_CHECKING:
-    from xpgrad.backend.backend import Backend
+    pass
 
 Rule = Callable[["Simplifier", Call], Any]
 SAME_UNITS = frozenset(
@@ -131,19 +131,16 @@ def unchanged_copy(found: Simplifier, call: Call) -> Any:
 def copy_of_new(found: Simplifier, call: Call) -> Any:
     """A copy of an array that another call has just created in new memory, if its layout does not matter."""
     x = argument(call, 0, "x")
-    if not same_spec(x, call.results[0]) or len(call.args) != 1 or call.kwargs or not is_copy(call, found.backend):
+    if not same_spec(x, call.results[0]) or len(call.args) != 1 or call.kwargs:
         return None
     maker = found.makers.get(x)
+    if found.backend is None or getattr(call.function, "__self__", None) is not found.backend:
+        return None
     if found.immutable:
         return x
     if found.shares or maker is None or not is_fresh(maker, found.backend):
         return None
     return x if call.results[0] not in found.operands or found.has_layout_of_copy(x) else None
-
-
-def is_copy(call: Call, backend: "Backend | None") -> bool:
-    """Return whether a call is the `copy` of a backend."""
-    return backend is not None and getattr(call.function, "__self__", None) is backend
 
 
 def unchanged_view(found: Simplifier, call: Call) -> Any:
@@ -209,16 +206,8 @@ RULES: dict[str, Rule] = {
 """What is known of the standard's functions, by name."""
 
 
-def units(program: Program) -> Program:
-    """Return the program without calls that return one of their arguments, even with another memory layout.
-
-    Then sums of arrays computed from it are rounded differently.
-    """
-    return algebra(program, any_layout=True)
-
-
 def algebra(program: Program, any_layout: bool = False) -> Program:
-    """Return the program without calls that return one of their arguments.
+    """Return the program without calls that return one of their arguments, and with `any_layout` a copy of them.
 
     Not ``x + 0``, which makes 0 of -0. An array that is written to, and arrays computed from it, remain.
     """
