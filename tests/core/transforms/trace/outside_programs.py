@@ -8,6 +8,7 @@ import contextvars
 import dataclasses
 import functools
 import importlib
+import inspect
 import itertools
 import math
 import operator
@@ -252,6 +253,29 @@ STATES = {
     "arrays in a new list": ("n = np.ones(3)", "(n * float(np.sum([n, n])))[0]", "n[1] = 5.0"),
     "what fills a new list": ("a = [2.0]\ndef fill(xs, *, into, first):\n    first.append(1.0)\n    into.extend(xs)\n"
         "    return into + first", "sum(fill(a, first=[], into=[0.5]))", "a.append(5.0)"),
+    "names of an object": ("class C: a = 2.0\nc = C()", "sum(getattr(c, n) for n in dir(c) if n[0] != '_')",
+        "C.b = 3.0"),
+    "members": ("class C: a = 2.0", "dict(inspect.getmembers(C))['a']", "C.a = 3.0"),
+    "a signature": ("def h(v, o=2.0): return o", "inspect.signature(h).parameters['o'].default",
+        "h.__defaults__ = (3.0,)"),
+    "a union of sets": ("a = [{1}, {2}]", "float(len(set().union(*a)))", "a[1].add(3)"),
+    "a joined text": ("a = ['x', 'y']", "float(len(f'{len(a)}'.join(a)))", "a.append('z')"),
+    "a name in lower case": ("o = NS(rate=2.0)\na = ['RA', 'TE']", "getattr(o, ''.join(a).lower().strip())",
+        "o.rate = 3.0"),
+    "a name with a number": ("o = NS(a1=2.0, a_02=1.0)\ni = 1",
+        "getattr(o, 'a' + str(i)) * getattr(o, 'a%d' % i) * getattr(o, f'a_{i + 1:02d}')", "o.a1 = 3.0"),
+    "a name from an object": (
+        "o = NS(rate=2.0)\nclass C:\n    v = 'rate'\n    def __str__(self): return self.v\nc = C()",
+        "getattr(o, str(c)) * getattr(o, f'{c}')", "o.rate = 3.0"),
+    "the largest pair": ("a = [(2.0, 'a'), (1.0, 'b')]", "max(a, key=operator.itemgetter(0))[0] * min(a)[0]",
+        "a.append((3.0, 'c'))"),
+    "an iterator of a class": ("class C:\n    v, i = [1.0, 2.0], 0\n    def __iter__(self): self.i = 0; return self\n"
+        "    def __next__(self):\n        if self.i == len(self.v): raise StopIteration\n        self.i += 1\n"
+        "        return self.v[self.i - 1]\nc = C()\nsum(c)", "sum([v for v in c])", "c.v.append(5.0)"),
+    "a lock": ("lock = threading.RLock()\no = NS(v=2.0)\ndef h():\n    lock.acquire()\n    try: return o.v\n"
+        "    finally: lock.release()", "h()", "o.v = 3.0"),
+    "a keyword of a cached function": ("g = 2.0\n@functools.cache\ndef h(*, v): return g * v", "h(v=1.0)",
+        "g = 3.0; h.cache_clear()"),
     "a dictionary in a new class": ("a = [2.0]", "sum(type('T', (), {'a': a}).a)", "a.append(5.0)"),
 }  # fmt: skip
 PLACES = {
@@ -321,8 +345,8 @@ class Outcome(NamedTuple):
 
 def space_of(program: Program) -> dict[str, Any]:
     """Return the names of a program, after its source has run."""
-    modules = collections, contextvars, dataclasses, functools, itertools, math, operator, os, sys, threading, types
-    space: dict[str, Any] = {module.__name__: module for module in (*modules, weakref)}
+    modules = collections, contextvars, dataclasses, functools, inspect, itertools, math, operator, os, sys, threading
+    space: dict[str, Any] = {module.__name__: module for module in (*modules, types, weakref)}
     transforms = importlib.import_module("xpgrad.transforms")
     names = ("grad", "value_and_grad", "scan", "vmap", "custom_vjp")
     space |= {

@@ -29,6 +29,7 @@ INPUTS = {
     "an item of a dictionary": (lambda x, c: x * c["rate"] + (-c["rate"]), lambda i: (X, {"rate": 0.3 + i})),
     "a row of a batch": (lambda x, c: vmap(lambda row: row * c)(x), lambda i: (X, 0.3 + i)),
     "a threshold": (lambda x, c: x * (x > c), lambda i: (X, 0.3 * i)),
+    "a factor of a sum": (lambda x, c: sum([x, x * 2]) * c, lambda i: (X, 0.3 + i)),
     "beside an equal constant": (lambda x, c: (x * c, x * 0.5), lambda i: (X, 0.25 * (i + 1))),
 }
 CONSTANTS = {

@@ -1,17 +1,21 @@
 """`Calls`: the values read by a call of a function, a class or an object, depending on the callee."""
 
+import contextlib
 import contextvars
 import functools
 import math
 import operator
+import threading
 import types
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from xpgrad.config import at_level, called_with
 from xpgrad.transforms.trace.guards.facts import SLOTS, Facts
-from xpgrad.transforms.trace.guards.guard import ABSENT, contents, inherited
-from xpgrad.transforms.trace.guards.objects import ARRAY, BOX, OTHER, SIMPLE, TRACED, VIEW, VIEWS, kind_of
+from xpgrad.transforms.trace.guards.guard import ABSENT, contents, inherited, is_constant
+from xpgrad.transforms.trace.guards.objects import ARRAY, BOX, OTHER, SIMPLE, TRACED, VIEW, VIEWS, is_inside, kind_of
+from xpgrad.transforms.trace.guards.reflection import SPECIAL
 from xpgrad.transforms.trace.guards.stack import FRESH, HIDDEN, MIXED, UNSEEN, Token, Twin
 from xpgrad.transforms.trace.guards.trust import IMPURE, is_of_arrays, is_ours, is_trusted
 
@@ -41,6 +45,7 @@ COPIES, LOOPS = (list, tuple, dict), (zip, enumerate, reversed)
 SEEN = list, tuple, dict, *VIEWS, int, Twin
 LAZY = frozenset(map(id, [map, filter, next, iter, enumerate, zip, reversed]))
 PICKS = frozenset(map(id, [next, max, min, sum]))
+PURE = frozenset(map(id, [max, min, sum, sorted, str, int, repr]))
 READS = frozenset(["pop", "popitem", "popleft", "setdefault", "sort", "reverse", "remove"])
 WRITES = READS | {
     *("append", "extend", "insert", "add", "update", "discard", "clear", "appendleft", "extendleft", "move_to_end"),
@@ -51,6 +56,7 @@ OF_OBJECTS = frozenset(
     ["__init__", "__init_subclass__", "__repr__", "__str__", "__hash__", "__eq__", "__ne__", "__format__", "__sizeof__"]
 )
 """Methods of all objects that read nothing."""
+LOCKS = type(threading.Lock()), type(threading.RLock())
 OF_SETTINGS = "get", "is_"  # beginnings of names of functions that return a library's settings: `numpy.geterr`
 OF_VIEWS = "reshape", "transpose", "swapaxes", "squeeze", "permute", "unsqueeze"
 """Methods of arrays that return views; `reshape` does for an array in order."""
@@ -78,7 +84,7 @@ class Calls(Facts):
                 boxes = (*args, owner) if kind_of(owner := getattr(f, "__self__", None)) is BOX else args
                 self._call_within(sh, x, [items for items in boxes if items is not x])
         if isinstance(f, Token):
-            self.use(args)
+            self.look_at_boxes(args)
             sh.waits = True
             return MIXED if f.fresh and not self._danger(f, args) else UNSEEN
         if isinstance(f, types.MethodType):
@@ -100,14 +106,31 @@ class Calls(Facts):
             return self._getter(sh, f, args)
         if isinstance(f, weakref.ref):
             return self.read("result", f, None, f())
-        if isinstance(f, type):
-            return self._class(sh, f, args)
         owner = getattr(f, "__self__", None)
-        if isinstance(f, DESCRIPTORS) and args and not isinstance(args[0], Token):
-            return self._method_in_c(sh, f, args[0], args[1:])
-        if isinstance(owner, types.ModuleType) or owner is None or not isinstance(f, BUILTINS):
-            return self._builtin(sh, f, args)
-        return self._method_in_c(sh, f, owner, args)
+        if isinstance(f, type):
+            found = self._class(sh, f, args)
+        elif isinstance(f, DESCRIPTORS) and args and not isinstance(args[0], Token):
+            found = self._method_in_c(sh, f, args[0], args[1:])
+        elif isinstance(owner, types.ModuleType) or owner is None or not isinstance(f, BUILTINS):
+            found = self._builtin(sh, f, args)
+        else:
+            found = self._method_in_c(sh, f, owner, args)
+        return self._computed(sh, f, args, found) if id(f) in PURE or type(owner) is str else found
+
+    def _computed(self, sh: Any, f: Any, args: Sequence[Any], found: Any) -> Any:
+        """Return the result of a function without state if all its arguments are plain, or lists of such."""
+        given = (*sh.given, *sh.keywords.values())
+        if f is sum and (traced := [x for x in given[:1] if type(x) in (list, tuple) for x in x if is_inside(x)]):
+            return traced[0]  # as the sum, it is an array of this call
+        plain = [type(x) in GETTERS or is_constant(tuple(x) if type(x) is list else x) for x in given]
+        sh.waits |= len(given) == 1 and kind_of(given[0]) is OTHER  # for its __str__, or another method
+        if len(given) != len(args) or not all(plain):
+            return found
+        try:
+            value = f(*sh.given, **sh.keywords)
+        except Exception:  # raised again by the call
+            return found
+        return self.like(value) if type(value) is list else value
 
     def _call_within(self, sh: Any, f: Any, boxes: Sequence[Any]) -> None:
         """Note what a function in C reads that a function in C calls with the items of containers: keys, `map`."""
@@ -126,8 +149,9 @@ class Calls(Facts):
         sh.waits = waits
 
     def _danger(self, f: Any, args: Sequence[Any]) -> bool:
+        new = id(f) in NEW or (id(f) in PICKS and len(args) == 1)  # of one container, these return an item
         return any(
-            self.is_risky(x, id(f) not in NEW and id(x) not in self.made and kind_of(x) is not ARRAY)
+            self.is_risky(x, not new and id(x) not in self.made and kind_of(x) is not ARRAY)
             for x in args
             if not (isinstance(x, GETTERS) and id(x) in self.made)
         )
@@ -165,8 +189,7 @@ class Calls(Facts):
         """Note the containers, and numbers, that are stored in an unobserved container."""
         self.use(items)
         for x in items:
-            if kind_of(x) is BOX or x is HIDDEN:
-                self.look(x, arrays=False)
+            self.look(x, arrays=False)
 
     def _look_at_numbers(self, f: Any, args: Sequence[Any]) -> None:
         """Look at arrays of one element that a function gets which is no primitive, and may compute with numbers."""
@@ -257,13 +280,16 @@ class Calls(Facts):
             sh.waits = True
             self._look_at(args, f)
             return FRESH
+        if getattr(f, "__module__", None) in STATES and all(kind_of(x) is SIMPLE for x in args):
+            return self.read("call", f, tuple(args), f(*args))
         if getattr(f, "__module__", None) in STATES:
-            return self._state(f, args)
+            self.refuse(f"it calls {f.__name__}, whose result depends on what is not seen")
         if id(f) not in QUIET:
             for x in args:
                 self.look(x)
-            if id(f) not in LAZY:
-                self._objects(args)
+            for x in () if id(f) in LAZY else args:  # code in C may read attributes of objects
+                if not isinstance(x, (Token, types.FunctionType, type)) and kind_of(x) is OTHER:
+                    self.look(getattr(x, "__dict__", None))
         if f is next and not isinstance(args[0], Token) and isinstance(args[0], Iterator) and id(args[0]) in self.known:
             self.refuse("it advances an iterator from outside")
         if f is next:
@@ -271,27 +297,17 @@ class Calls(Facts):
         if not isinstance(f, BUILTINS):
             sh.waits = True
             if isinstance(f, CACHES):
-                if all(kind_of(x) is SIMPLE for x in args):
-                    self.cached.append((f, tuple(args)))
-                    sh.late = functools.partial(f, *args)
+                if all(kind_of(x) is SIMPLE for x in args) and len(args) == len(sh.given) + len(sh.keywords):
+                    cached = functools.partial(f, **sh.keywords) if sh.keywords else f
+                    self.cached.append((cached, tuple(sh.given)))
+                    sh.late = functools.partial(cached, *sh.given)
+                    with contextlib.suppress(Exception):  # which the call raises as well
+                        called_with(at_level(None), sh.late)  # what is kept there belongs to no single call
                 else:
                     name = getattr(f, "__name__", f)
                     self.refuse(f"it calls {name}, which has a cache, with arguments that are not seen")
             return UNSEEN
         return (UNSEEN if id(f) in PICKS else MIXED) if self._danger(f, args) else FRESH
-
-    def _state(self, f: Any, args: Sequence[Any]) -> Any:
-        """Note the result of a function that depends on the interpreter's state."""
-        if any(kind_of(x) is not SIMPLE for x in args):
-            self.refuse(f"it calls {getattr(f, '__name__', f)}, whose result depends on what is not seen")
-            return UNSEEN
-        return self.read("call", f, tuple(args), f(*args))
-
-    def _objects(self, args: Sequence[Any]) -> None:
-        """Note the attributes of objects that code in C may read."""
-        for x in args:
-            if not isinstance(x, (Token, types.FunctionType, type)) and kind_of(x) is OTHER and hasattr(x, "__dict__"):
-                self.look(vars(x))
 
     def _method_in_c(self, sh: Any, f: Any, owner: Any, args: Sequence[Any]) -> Any:
         """A method of a type that is written in C."""
@@ -323,7 +339,7 @@ class Calls(Facts):
         if name in ("__reduce_ex__", "__getstate__") and hasattr(owner, "__dict__"):
             self.look(vars(owner))
             return MIXED
-        if name in OF_OBJECTS:
+        if name in OF_OBJECTS or (type(owner) in LOCKS and not args):
             return FRESH
         if name == "__get__" and not any(isinstance(x, Token) for x in args):
             return f(*args)
@@ -403,81 +419,3 @@ class Calls(Facts):
         if name in sh.fresh and kind_of(value) in (BOX, OTHER, VIEW) and id(value) not in self.known:
             self.made[id(value)] = value
         return value
-
-    def cell(self, sh: Any, name: str) -> Any:
-        """Return the cell of a variable of an enclosing function; None if the call has made it."""
-        raise NotImplementedError("Observer.cell")
-
-
-def _getattr(self: Calls, sh: Any, args: Sequence[Any]) -> Any:
-    if isinstance(args[0], Token) and not args[0].risky:
-        return FRESH
-    if len(args) < 2 or not isinstance(args[1], str):
-        self.refuse("an attribute is read whose name is not seen")
-        return UNSEEN
-    value = self.attribute(sh, args[0], args[1])
-    return args[2] if value is ABSENT and len(args) > 2 else value
-
-
-def _hasattr(self: Calls, sh: Any, args: Sequence[Any]) -> Any:
-    _getattr(self, sh, args[:2])
-    sh.waits = False
-    return FRESH
-
-
-def _setattr(self: Calls, sh: Any, args: Sequence[Any]) -> Any:
-    self.assign(sh, args[0], args[1])
-    return FRESH
-
-
-def _vars(self: Calls, sh: Any, args: Sequence[Any]) -> Any:
-    return self.attribute(sh, args[0], "__dict__") if args else NotImplemented
-
-
-def _super(self: Calls, sh: Any, args: Sequence[Any]) -> Any:
-    names = sh.frame.f_locals
-    made: Any = super
-    if not args:
-        return made(names["__class__"], names[sh.code.co_varnames[0]])
-    return made(*args) if not any(isinstance(x, Token) for x in args) else NotImplemented
-
-
-def _type(self: Calls, sh: Any, args: Sequence[Any]) -> Any:
-    if len(args) != 1:
-        return NotImplemented
-    if isinstance(args[0], Token):
-        return FRESH
-    return type(args[0]) if kind_of(args[0]) is not OTHER else self.read("class", args[0], None, type(args[0]))
-
-
-def _isinstance(self: Calls, sh: Any, args: Sequence[Any]) -> Any:
-    x, kinds = args
-    if not isinstance(x, Token) and kind_of(x) is OTHER and not isinstance(x, type) and not is_ours(type(x).__module__):
-        if isinstance(kinds, type) and type(kinds) is type:
-            self.read("class", x, None, type(x))
-        elif not isinstance(kinds, Token) and id(x) not in self.made:
-            self.read("instance", x, kinds, isinstance(x, kinds))
-    return FRESH
-
-
-def _len(self: Calls, sh: Any, args: Sequence[Any]) -> Any:
-    x = args[0]
-    if isinstance(x, Token):
-        self.look(x)
-    elif kind_of(x) is BOX and not isinstance(x, (tuple, frozenset)):
-        self.read("length", x, None, len(x))
-    elif kind_of(x) is VIEW:
-        self.look(x)
-    elif kind_of(x) is OTHER:
-        self.special(x, "__len__")
-        sh.waits = True
-    return FRESH
-
-
-_SPECIAL: list[tuple[Any, Any]] = [
-    (getattr, _getattr), (hasattr, _hasattr), (setattr, _setattr), (delattr, _setattr), (vars, _vars), (super, _super),
-    (type, _type), (len, _len), (isinstance, _isinstance), (globals, lambda self, sh, args: sh.frame.f_globals),
-    (id, lambda self, sh, args: FRESH if isinstance(args[0], Token) else id(args[0])),
-]  # fmt: skip
-SPECIAL = {id(f): rule for f, rule in _SPECIAL}
-"""What functions of Python read and set, by their identity, that are like instructions."""

@@ -1,6 +1,7 @@
 """`Effect` and `Set`: outer state that a call sets, and the part that a program sets at each run."""
 
 import operator
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -61,7 +62,8 @@ class Set(NamedTuple):
         if not self.arrays:
             return
         if self.effect.kind == "contents":
-            self.effect.owner[len(self.effect.value) :] = value
+            for i, x in enumerate(value, len(self.effect.owner) - len(value)):
+                self.effect.owner[i] = x
         else:
             self.effect.set(value)
 
@@ -76,8 +78,8 @@ def repeated_call(sets: Sequence[Set], f: Callable[[], Any]) -> tuple[Any, list[
         for each, value in zip(sets, before, strict=True):
             each.effect.set(value)
     found = [
-        None if not each.arrays else list(new[len(old) :]) if each.effect.kind == "contents" else new
-        for each, old, new in zip(sets, before, now, strict=True)
+        None if not each.arrays else list(new[-len(each.value) :]) if each.effect.kind == "contents" else new
+        for each, new in zip(sets, now, strict=True)
     ]
     return result, found
 
@@ -94,17 +96,30 @@ def refill(box: Any, items: tuple[Any, ...]) -> None:
         box.extend(items)
 
 
+def _appended(effect: Effect, now: Any) -> Any:
+    """Return the items that were appended to a list or a deque; None if it has changed otherwise.
+
+    A full deque drops its first items: which are new is known if all new ones were made by the call.
+    """
+    old = effect.value
+    dropped = range(len(old) + 1) if len(now) == getattr(effect.owner, "maxlen", None) else range(1)
+    for kept in (old[first:] for first in dropped if len(now) >= len(old) - first):
+        if all(map(operator.is_, now, kept)):
+            new = now[len(kept) :]
+            return None if len(kept) < len(old) and any(map(is_constant, new)) else new
+    return None
+
+
 def repeated(effect: Effect, now: Any, guards: Iterable[Guard], known: Mapping[int, Any]) -> Set | None:
     """Return the assignment that a program repeats at each run, or None if it cannot.
 
     It can set constants, objects from outside that the call has met, and arrays that it computes.
     """
     if effect.kind == "contents":
-        count = len(effect.value)
-        grown = isinstance(effect.owner, list) and len(now) >= count and all(map(operator.is_, now, effect.value))
-        if not grown or any(guard.owner is effect.owner for guard in guards):
+        appended = _appended(effect, now) if isinstance(effect.owner, (list, deque)) else None
+        if appended is None or any(guard.owner is effect.owner for guard in guards):
             return None
-        now = now[count:]
+        now = appended
     if is_constant(now) or (id(now) in known and not is_inside(now)):
         return Set(effect, now, False)
     leaves = flatten(now)[0] if kind_of(now) in (BOX, TRACED) else []

@@ -59,12 +59,9 @@ class Facts:
         self.cached: list[tuple[Any, tuple[Any, ...]]] = []
         self.warnings: list[str] = []
         self.at: Any = None
-        self.made: dict[int, Any] = {}
+        self.made, self.known, self.passed = dict[int, Any](), dict[int, Any](), dict[int, Any]()
         self.entered: dict[tuple[int, Any], Any] = {}
-        self.known: dict[int, Any] = {}
-        self.seen: set[Any] = set()
-        self.numbers = Numbers()
-        self.passed: dict[int, Any] = {}
+        self.seen, self.numbers = set[Any](), Numbers()
 
     def refuse(self, why: str) -> None:
         """Note why the call has to run eagerly; the first reason counts."""
@@ -333,7 +330,7 @@ class Facts:
             if name not in FIXED and not (isinstance(o, type) and is_ours(o.__module__)):
                 self.read("attribute", o, name, value)
             elif name in FIXED:
-                self.know(value)
+                (self._new if id(o) in self.made else self.know)(value)
             if value is not ABSENT and id(o) in self.known:
                 self.seen.add((id(o), name))
         return value
@@ -472,6 +469,8 @@ class Facts:
             read = self.is_read(effect)
             if same(now, effect.value) and (read or effect.kind == "contents"):
                 del self.effects[place]  # as it was
+                if not read:
+                    self.read("contents", effect.owner, None, effect.value)
             elif (found := repeated(effect, now, self.guards.values(), self.known)) is not None and (
                 not read or (found.arrays and is_constant(effect.value))
             ):

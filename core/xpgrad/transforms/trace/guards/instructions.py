@@ -2,12 +2,13 @@
 
 import dis
 import sys
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad.transforms.trace.guards import operators as ops
 from xpgrad.transforms.trace.guards.calls import Calls
-from xpgrad.transforms.trace.guards.guard import ABSENT, contents, inherited
+from xpgrad.transforms.trace.guards.guard import ABSENT, Absent, contents, inherited
 from xpgrad.transforms.trace.guards.objects import ARRAY, BOX, OTHER, TRACED, kind_of
 from xpgrad.transforms.trace.guards.operators import Rule, Stack, replace
 from xpgrad.transforms.trace.guards.stack import FRESH, HIDDEN, MIXED, UNSEEN, Token, Twin, effect_of
@@ -89,7 +90,7 @@ def store_name(self: Calls, sh: Any, value: Any, name: str) -> None:
         self.write("global", sh.frame.f_globals, name)
 
 
-def load_deref(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
+def load_deref(self: Any, sh: Any, s: Stack, arg: Any, name: str) -> None:
     value, cell = sh.frame.f_locals.get(name, FRESH), self.cell(sh, name)
     if cell is None:
         value = self.local(sh, name)
@@ -98,7 +99,7 @@ def load_deref(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
     s.append(value)
 
 
-def store_deref(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
+def store_deref(self: Any, sh: Any, s: Stack, arg: Any, name: str) -> None:
     cell = self.cell(sh, name)
     if cell is None:
         store_fast(self, sh, s, arg, name)
@@ -121,9 +122,9 @@ def load_super_attr(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None
 
 
 def store_attr(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
-    owner = s.pop()
-    s.pop()
+    owner, value = s.pop(), s.pop()
     self.assign(sh, owner, name)
+    sh.calling, sh.given, sh.keywords = inherited(type(owner), "__setattr__"), (owner, name, value), {}
 
 
 def binary_slice(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
@@ -178,7 +179,8 @@ def get_iter(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
     x = s.pop()
     self.look(x, False)
     sh.waits = True
-    if type(x) is not Token and hasattr(type(x), "__next__") and id(x) in self.known and kind_of(x) is OTHER:
+    goes_on = type(x) is not Token and inherited(type(x), "__next__")
+    if goes_on and not isinstance(goes_on, (Absent, types.FunctionType)) and id(x) in self.known:
         self.refuse(f"it goes on with an iterator from outside{sh.line}")
     self.special(x, "__iter__", "__getitem__")
     if isinstance(x, (list, tuple)) and id(x) in self.made:
@@ -277,8 +279,9 @@ def build_string(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
 
 def format_value(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
     n = 2 if arg and arg & 4 else 1
-    plain = n == 1 and not arg and type(s[-1]) in (str, int)
-    replace(self, s, n, True, format(s[-1]) if plain else FRESH)
+    sh.waits = kind_of(s[-n]) is OTHER
+    plain = not arg & 3 and all(type(x) in (str, int, float) for x in s[-n:])
+    replace(self, s, n, True, format(*s[-n:]) if plain else FRESH)
 
 
 def match_class(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
@@ -420,7 +423,7 @@ OF_VERSIONS: list[tuple[tuple[int, int], tuple[int, int], dict[str, Rule]]] = [
         "LOAD_FAST_LOAD_FAST": load_fast, "STORE_FAST_STORE_FAST": store_fast, "TO_BOOL": ops.to_bool,
         "STORE_FAST_LOAD_FAST": store_fast_load_fast, "CALL_KW": call_kw,
         "FORMAT_SIMPLE": lambda self, sh, s, arg, value: format_value(self, sh, s, 0, value),
-        "FORMAT_WITH_SPEC": lambda self, sh, s, arg, value: replace(self, s, 2, True, FRESH),
+        "FORMAT_WITH_SPEC": lambda self, sh, s, arg, value: format_value(self, sh, s, 4, value),
         "SET_FUNCTION_ATTRIBUTE": set_function_attribute,
     }),
     ((3, 14), (3, 99), {

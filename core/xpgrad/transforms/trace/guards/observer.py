@@ -26,16 +26,6 @@ def _holds_all(f: types.FunctionType, held: Mapping[str, Any]) -> bool:
     return all(cell.cell_contents is held.get(name) for name, cell in pairs)
 
 
-def _made_by(frame: types.FrameType) -> Any:
-    """Return the object that an `__init__` has filled; UNSEEN if its variable holds another object."""
-    code = frame.f_code
-    return frame.f_locals.get(code.co_varnames[0], UNSEEN) if code.co_argcount else UNSEEN
-
-
-def _nothing(x: Any) -> None:
-    pass
-
-
 _known: dict[int, tuple[weakref.ref[types.CodeType], weakref.ref[types.FunctionType]]] = {}
 """The only function of a code object without free variables, by its address."""
 
@@ -75,7 +65,8 @@ class Observer(Calls):
     def _hand(self, f: Any, depth: int) -> None:
         """Note the functions passed to a function of the library, such as functions to transform."""
         while isinstance(f, functools.partial):
-            self.know_all((*f.args, *f.keywords.values()))
+            self.know_all(f.args)
+            self.look(f.keywords, deep=False, arrays=False)
             for x in (*f.args, *f.keywords.values()):
                 self._hand(x, depth + 1)
             f = f.func
@@ -230,7 +221,10 @@ class Observer(Calls):
         if sh is None and type(value) in (list, dict, set, tuple) and id(value) not in self.known:
             self.made[id(value)] = value  # the library returns new objects only
         if parent.waits:
-            parent.late = (_made_by(frame) if frame.f_code.co_name == "__init__" else value,)
+            code = frame.f_code
+            if code.co_name == "__init__":  # gives the object that it has filled, unless its variable holds another
+                value = frame.f_locals.get(code.co_varnames[0], UNSEEN) if code.co_argcount else UNSEEN
+            parent.late = (value,)
 
     def end(self) -> None:
         """Forget all frames and objects."""
@@ -241,7 +235,7 @@ class Observer(Calls):
         self._followed.clear()
         self._handed.clear()
         self._closures.clear()
-        self._meets = _nothing
+        self._meets = lambda x: None
         self.at = None
 
     def cell(self, sh: Shadow, name: str) -> Any:

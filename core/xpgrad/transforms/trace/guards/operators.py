@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from xpgrad.transforms.trace.guards.calls import Calls
+from xpgrad.transforms.trace.guards.guard import is_constant
 from xpgrad.transforms.trace.guards.objects import ARRAY, BOX, OTHER, SIMPLE, TRACED, kind_of
 from xpgrad.transforms.trace.guards.stack import FRESH, HIDDEN, MIXED, UNSEEN, Token
 
@@ -63,7 +64,8 @@ def binary(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
     if sign == "[]":
         return subscript(self, sh, s, arg, value)
     kinds = kind_of(a), kind_of(b)
-    if type(a) is type(b) and type(a) in (int, str):
+    if (type(a) is type(b) and type(a) in (int, str)) or (type(a) is str and sign == "%" and is_constant(b)):
+        self.numbers.use((b,))
         s[-2:] = [_computed(sign, a, b)]
         return None
     if self.numbers and (self.numbers.knows(a) or self.numbers.knows(b)) and TRACED not in kinds:
@@ -90,7 +92,7 @@ def binary(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
 def _computed(sign: str, a: Any, b: Any) -> Any:
     sign = sign.removesuffix("=")
     if type(a) is str:
-        return a + b if sign == "+" and len(a) + len(b) < MAX_CHARACTERS else FRESH
+        return FRESH if len(a) > MAX_CHARACTERS or sign not in "+%" else a + b if sign == "+" else a % b
     return ARITHMETIC[sign](a, b) if sign in ARITHMETIC and (b or sign not in ("//", "%")) else FRESH
 
 

@@ -20,7 +20,7 @@ TREES = "models.plan", "models.tree"
 """Modules of those packages that copy models; a model that they get is guarded as a whole."""
 MODULES = frozenset(
     [
-        *("_collections_abc", "abc", "ast", "enum", "importlib", "inspect", "linecache", "logging", "numbers", "re"),
+        *("_collections_abc", "abc", "ast", "enum", "importlib", "linecache", "logging", "numbers", "re"),
         *("threading", "traceback", "typing", "warnings", "_weakrefset", "dis", "opcode", "tokenize"),
     ]
 )
@@ -82,7 +82,7 @@ def _libraries(count: int) -> frozenset[str]:
 @functools.lru_cache(maxsize=4096)
 def is_installed(file: str) -> bool:
     """Return whether a file belongs to Python, or to an installed package."""
-    return file.startswith("<frozen") or os.path.normcase(file).startswith(PLACES)
+    return file.startswith("<frozen ") or os.path.normcase(file).startswith(PLACES)
 
 
 def is_ours(module: str | None) -> bool:

@@ -1,0 +1,94 @@
+"""`SPECIAL`: the values read and set by functions of Python that are like instructions: `getattr`, `len`, `type`."""
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from xpgrad.transforms.trace.guards.guard import ABSENT
+from xpgrad.transforms.trace.guards.objects import BOX, OTHER, VIEW, kind_of
+from xpgrad.transforms.trace.guards.stack import FRESH, UNSEEN, Token
+from xpgrad.transforms.trace.guards.trust import is_ours
+
+
+def _getattr(self: Any, sh: Any, args: Sequence[Any]) -> Any:
+    if isinstance(args[0], Token) and not args[0].risky:
+        return FRESH
+    if len(args) < 2 or not isinstance(args[1], str):
+        self.refuse("an attribute is read whose name is not seen")
+        return UNSEEN
+    value = self.attribute(sh, args[0], args[1])
+    return args[2] if value is ABSENT and len(args) > 2 else value
+
+
+def _hasattr(self: Any, sh: Any, args: Sequence[Any]) -> Any:
+    _getattr(self, sh, args[:2])
+    sh.waits = False
+    return FRESH
+
+
+def _setattr(self: Any, sh: Any, args: Sequence[Any]) -> Any:
+    self.assign(sh, args[0], args[1])
+    return FRESH
+
+
+def _vars(self: Any, sh: Any, args: Sequence[Any]) -> Any:
+    return self.attribute(sh, args[0], "__dict__") if args else NotImplemented
+
+
+def _super(self: Any, sh: Any, args: Sequence[Any]) -> Any:
+    names = sh.frame.f_locals
+    made: Any = super
+    if not args:
+        return made(names["__class__"], names[sh.code.co_varnames[0]])
+    return made(*args) if not any(isinstance(x, Token) for x in args) else NotImplemented
+
+
+def _type(self: Any, sh: Any, args: Sequence[Any]) -> Any:
+    if len(args) != 1:
+        return NotImplemented
+    if isinstance(args[0], Token):
+        return FRESH
+    return type(args[0]) if kind_of(args[0]) is not OTHER else self.read("class", args[0], None, type(args[0]))
+
+
+def _isinstance(self: Any, sh: Any, args: Sequence[Any]) -> Any:
+    x, kinds = args
+    if not isinstance(x, Token) and kind_of(x) is OTHER and not isinstance(x, type) and not is_ours(type(x).__module__):
+        if isinstance(kinds, type) and type(kinds) is type:
+            self.read("class", x, None, type(x))
+        elif not isinstance(kinds, Token) and id(x) not in self.made:
+            self.read("instance", x, kinds, isinstance(x, kinds))
+    return FRESH
+
+
+def _dir(self: Any, sh: Any, args: Sequence[Any]) -> Any:
+    x = args[0] if args else UNSEEN
+    if isinstance(x, Token):
+        self.refuse("it lists the names of an object that is not seen")
+    elif id(x) not in self.made and not is_ours(getattr(x, "__module__", None) or getattr(x, "__name__", "")):
+        self.read("setting", names := functools.partial(dir, x), None, repr(names()))
+    return FRESH
+
+
+def _len(self: Any, sh: Any, args: Sequence[Any]) -> Any:
+    x = args[0]
+    if isinstance(x, Token):
+        self.look(x)
+    elif kind_of(x) is BOX and not isinstance(x, (tuple, frozenset)):
+        self.read("length", x, None, len(x))
+    elif kind_of(x) is VIEW:
+        self.look(x)
+    elif kind_of(x) is OTHER:
+        self.special(x, "__len__")
+        sh.waits = True
+    return FRESH
+
+
+_RULES: list[tuple[Any, Any]] = [
+    (getattr, _getattr), (hasattr, _hasattr), (setattr, _setattr), (delattr, _setattr), (vars, _vars), (super, _super),
+    (type, _type), (len, _len), (dir, _dir), (isinstance, _isinstance),
+    (globals, lambda self, sh, args: sh.frame.f_globals),
+    (id, lambda self, sh, args: FRESH if isinstance(args[0], Token) else id(args[0])),
+]  # fmt: skip
+SPECIAL = {id(f): rule for f, rule in _RULES}
+"""``rule(calls, shadow, args)`` by the identity of the function; it returns what is known of the result."""
