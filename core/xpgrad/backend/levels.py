@@ -41,6 +41,7 @@ class Level(ABC):
         self.outer: Level | None = switches().level
         self.depth: int = 1 if self.outer is None else self.outer.depth + 1
         self.live = False
+        self.made: dict[int, Callable[[], object]] = {}  # Variables without an array that its function has made
 
     @property
     def tangents(self) -> Any:

@@ -3,6 +3,7 @@
 Other methods of a Variable are declared in `methods.declared`, and bound by the modules that define them.
 """
 
+import weakref
 from collections.abc import Callable
 from typing import Any, Never
 
@@ -93,6 +94,8 @@ class Variable(ArrayHolder, Convertible):
             grad = carried.held(grad, "Variable: grad")
         self._array, self._grad = data, None if grad is None else Variable(grad)
         self._node = leaf_node(self, spec, requires_grad)
+        if live and data is None and (level := innermost()) is not None:
+            level.made[id(self)] = weakref.ref(self)
         if name is not None:
             self._node.name = name
 
@@ -376,6 +379,8 @@ def inside(x: Variable) -> Variable:
     """Lift `x` to the innermost active transformation, if any; return `x` if it is already a Variable of that level."""
     level = innermost()
     if level is None or (x._array is not None and level.holds(x._array)):
+        return x
+    if (made := level.made.get(id(x))) is not None and made() is x:
         return x
     found: Variable = level.enter_variable(x)
     return found

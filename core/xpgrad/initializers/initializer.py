@@ -29,16 +29,17 @@ class Initializer:
         self.dtype = dtype
 
     def __call__(self, array: Array) -> Array | None:
-        """Fill `array`, or leave it unchanged on an error; for immutable arrays return a new array instead."""
+        """Fill `array`, or leave it unchanged on an error; return a new array if arrays are immutable or traced."""
         backend = plugins.backend_of(array)
         if self.dtype is not None and dtype_of(self.dtype, backend, type(self).__name__) != array.dtype:
             raise TypeError(
                 f"{type(self).__name__}: the initializer is for {self.dtype}, got an array of {array.dtype}"
             )
-        made = backend.restore(self.generate(tuple(array.shape), array.dtype, backend.device_of(array)))
-        if backend.immutable:
-            return made
-        backend.follow(operator.setitem)(array, ..., made)
+        made = self.generate(tuple(array.shape), array.dtype, backend.device_of(array))
+        traced = plugins.by_type.get(type(made), backend).base is backend  # drawn within a transformation
+        if backend.immutable or traced:
+            return made if traced else backend.restore(made)
+        backend.follow(operator.setitem)(array, ..., backend.restore(made))
         return None
 
     def generate(self, shape: Shape, dtype: Dtype, device: Device) -> Array:

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-from xpgrad.backend.levels import around
 from xpgrad.config import at_level, called_with
 from xpgrad.functions.checks import known_spec
 from xpgrad.functions.mixed import in_dtype_of
@@ -31,10 +30,7 @@ def waits(x: Any) -> bool:
 
 def outside(function: Callable[..., Any], *args: Any) -> None:
     """Call ``function(*args)`` outside of all transformations: its results belong to no single call."""
-    if around() is None:
-        function(*args)
-    else:
-        called_with(at_level(None), function, *args)
+    called_with(at_level(None), function, *args)
 
 
 def once(missing: Callable[[], bool], function: Callable[..., Any], *args: Any) -> None:

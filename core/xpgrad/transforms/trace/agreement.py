@@ -35,8 +35,10 @@ def difference(first: Trace, second: Trace) -> str | None:
         pairs[mine] = other
     if (text := _calls(first.program, second.program, pairs)) is not None:
         return text
-    if (first.writes, [leaf.kind for leaf in first.results]) != (second.writes, [leaf.kind for leaf in second.results]):
-        return "it returned or stored something else at its second run"
+    if [leaf.kind for leaf in first.results] != [leaf.kind for leaf in second.results]:
+        return "it returned something else at its second run"
+    if [(w[1:], _sources(w[0])) for w in first.writes] != [(w[1:], _sources(w[0])) for w in second.writes]:
+        return "it stored arrays in other Variables than at its first run"
     objects = zip(first.results, second.results, strict=True)
     if any(a.kind == "object" and not (same(a.content, b.content) or a.content == b.content) for a, b in objects):
         return "it returned another Python value at its second run"

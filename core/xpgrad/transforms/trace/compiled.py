@@ -152,8 +152,8 @@ class Compiled(Generic[P, R]):
             trace = self._recorded(args, kwargs)
         except Unrecordable as error:
             return self._without_trace(error, held, args, kwargs)
-        if trace.facts.changed and trace.failure is None and self._changes == 0:
-            self._changes = 1  # perhaps it was made at the first call, and stays
+        self._changes = self._changes + 1 if trace.facts.changed or trace.facts.effects else 0
+        if 0 < self._changes < MAX_VALUES and trace.failure is None:  # perhaps it was made at this call, and stays
             return self._result(trace)
         failure = kinds.failure_of(trace)
         if failure is not None or not self._merged(trace, args, kwargs):
@@ -192,17 +192,20 @@ class Compiled(Generic[P, R]):
         return False
 
     def _count_values(self, trace: Trace) -> None:
-        """Warn about a number among the arguments if each of its values required a separate program."""
-        for leaf, path in zip(trace.leaves, trace.arguments.paths(), strict=True):
-            if type(leaf) not in (int, float):
+        """Warn about a number, or a function that is defined at each call, if its values needed separate programs."""
+        paths = zip(trace.leaves, trace.arguments.paths(), strict=True)
+        found: list[tuple[Any, Any, str]] = [(x, path, f"argument{where(path[1:])}") for x, path in paths]
+        found += [(guard.value, place, f"from outside, {guard.title},") for place, guard in trace.facts.guards.items()]
+        for x, place, title in found:
+            if type(x) not in (int, float, types.FunctionType, functools.partial):
                 continue
-            known = self._values.setdefault(path, set())
-            known.add(leaf)
+            of_code = getattr(getattr(x, "func", x), "__code__", None)
+            known = self._values.setdefault((place, of_code), set())
+            known.add(x)
             if len(known) == MAX_VALUES:
-                self._warn(
-                    f"{len(known)} values of the {type(leaf).__name__} argument{where(path[1:])} have needed a program "
-                    "each: pass it as an array if it is computed with, or round it to few values if it decides a shape"
-                )
+                advice = "pass it as an array if it is computed with, or round it to few values if it decides a shape"
+                advice = f"have needed a program each: {advice if of_code is None else 'define it once'}"
+                self._warn(f"{MAX_VALUES} values of the {type(x).__name__} {title} {advice}")
 
     def _result(self, trace: Trace) -> Any:
         """Return the result of a run that was recorded."""
@@ -222,6 +225,10 @@ class Compiled(Generic[P, R]):
             error.level.forget()
             raise TraceError(f"compile: {self._name}: {text}") from None
         restore(held)
+        self._changes += error.again
+        if error.again and self._changes < MAX_VALUES:
+            error.level.forget()
+            return self._eager(args, kwargs)
         leaves, structure = flatten((args, kwargs))
         made = Kind(entry(leaves, structure, error.level.sources, error.facts.guards.values()), None)
         made.loose = entry(leaves, structure, (), ())

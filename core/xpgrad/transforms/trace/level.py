@@ -49,13 +49,15 @@ class Unrecordable(BaseException):
         The run, and the values that the function had read and set before.
     places : list of Effect
         Where it had replaced arrays from outside.
+    again : bool
+        Whether this may be so at its first call only, as the next ones find what it has made.
     """
 
     facts: Any
 
-    def __init__(self, level: "TraceLevel", text: str, places: Iterable[Any] = ()) -> None:
+    def __init__(self, level: "TraceLevel", text: str, places: Iterable[Any] = (), *, again: bool = False) -> None:
         super().__init__(text)
-        self.level, self.places = level, list(places)
+        self.level, self.places, self.again = level, list(places), again
 
 
 OUTER = "a Variable that was computed outside; compute it within the function"

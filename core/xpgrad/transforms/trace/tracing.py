@@ -226,6 +226,8 @@ class Trace:
             if self.level.escapes_in(effect.now()) or (any(map(effect.is_at, self.facts.changed)) and is_place(effect)):
                 text = f"it stored an array in {effect.title}; return it, or assign x.array of a Variable x"
                 raise Unrecordable(self.level, f"{text} from outside", filter(is_place, self.facts.effects.values()))
+        if any(made() is not None for made in self.level.made.values()):
+            raise Unrecordable(self.level, "a Parameter that it has made is kept outside", again=True)
 
     def _check_state(self) -> None:
         """Raise if the next backward computation would go on in the graph of this run, which has had one."""

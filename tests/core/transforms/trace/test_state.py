@@ -234,11 +234,6 @@ def test_what_another_call_reads_is_the_state_that_the_last_one_left():
         np.testing.assert_allclose(values([shown(X)])[0], expected[-1], rtol=1e-6)
 
 
-def test_a_link_that_a_call_makes_has_its_parameters():
-    with pytest.warns(CompileWarning, match="the value of a traced array"):
-        assert compile(lambda x: L.Linear(3, 2)(x))(X.astype("f4")).shape == (4, 2)
-
-
 def test_a_copy_of_a_model_that_a_call_makes_has_new_arrays_each_time():
     model = L.Linear(3, 2)
     compiled = compile(lambda x: copy.deepcopy(model)(x))
