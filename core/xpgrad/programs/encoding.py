@@ -64,7 +64,7 @@ class Encoder:
         except (KeyError, TypeError):
             raise SerializationError(
                 f"program.save: {where} has {type(x).__name__}, which a file cannot hold without running code when it "
-                "is read; leave this part outside of the compiled function"
+                "is read; use dictionaries, lists and tuples, or leave this part outside of the compiled function"
             ) from None
 
     def spec(self, spec: Spec) -> list[Any]:

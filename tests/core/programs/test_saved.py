@@ -1,5 +1,6 @@
 """Programs in files: equal results in another process without the function's code, and no code run on loading."""
 
+import collections
 import io
 import json
 import subprocess
@@ -121,7 +122,12 @@ def test_value_that_cannot_be_saved_is_named():
         v.array = (x * 2).array
         return x
 
-    for f, text in ((drawn, "random_uniform .*or draws"), (stores, "it stores values")):
+    Pair = collections.namedtuple("Pair", "a b")
+    for f, text in (
+        (drawn, "random_uniform .*or draws"),
+        (stores, "it stores values"),
+        (lambda x: Pair(x, x * 2), "the results has Pair, which .*; use dictionaries, lists and tuples, or leave"),
+    ):
         with pytest.raises(SerializationError, match=text):
             xpgrad.compile(f).program(x).save(io.BytesIO())
     changed = xpgrad.compile(lambda x: x * 2).program(x).replaced(origin=None)

@@ -15,7 +15,7 @@ from xpgrad.graph.variable import Variable, variable_over
 from xpgrad.transforms.enclosing.level import root
 from xpgrad.transforms.trace.array import TracedArray
 from xpgrad.transforms.trace.backend import TraceBackend, over
-from xpgrad.transforms.trace.guards.objects import ARRAY, is_small, kind_of
+from xpgrad.transforms.trace.guards.objects import ARRAY, BOXES, is_small, kind_of
 from xpgrad.transforms.trace.program import Value
 from xpgrad.transforms.trace.recording import Recording
 from xpgrad.transforms.trace.watch import OutsideWatch
@@ -185,8 +185,8 @@ class TraceLevel(Level):
         """Return whether an object is an array of this level, or holds one among its items or attributes."""
         if isinstance(obj, Variable):
             return obj._array is not None and self.holds(obj._array)
-        if isinstance(obj, (list, tuple, set, frozenset, dict)):
-            return any(map(self.escapes_in, [*obj, *obj.values()] if isinstance(obj, dict) else obj))
+        if isinstance(obj, BOXES):
+            return any(map(self.escapes_in, [*obj, *obj.values()] if hasattr(obj, "values") else obj))
         within = getattr(obj, "__dict__", None)
         found = [] if not isinstance(within, dict) or callable(obj) else list(within.values())
         return self.holds(obj) or any(self.holds(x._array if isinstance(x, Variable) else x) for x in found)

@@ -259,10 +259,15 @@ def returned_in_set(x):
     return {x * 2}
 
 
+def returned_in_deque(x):
+    return collections.deque([x * 2])
+
+
 @pytest.mark.parametrize(
     ("f", "text"),
     [
         (returned_in_object, "returned Holder, which holds an array"), (returned_in_set, "returned set, which holds"),
+        (returned_in_deque, "returned deque, which holds an array"),
     ],
 )  # fmt: skip
 def test_an_array_in_an_unsupported_result_raises_immediately(f, text):
