@@ -15,6 +15,7 @@ from xpgrad.transforms.containers import container_of
 from xpgrad.transforms.leaves import is_array
 from xpgrad.transforms.trace.guards.guard import ABSENT, READ, SOURCE, Guard, contents, same, same_tree
 from xpgrad.transforms.trace.guards.numbers import source_of
+from xpgrad.transforms.trace.guards.objects import SIMPLE, kind_of
 from xpgrad.transforms.trace.level import InputSource
 from xpgrad.transforms.trees import Structure
 
@@ -250,26 +251,23 @@ def _check_array(w: EntryWriter, spec: Spec, kind: type, place: str) -> None:
 def _check_variable(w: EntryWriter, x: Variable, place: str, *, graded: bool) -> None:
     """Add the checks of a Variable: its spec, whether it requires a gradient and has one, and its hooks.
 
-    `graded` is whether its gradient is an input of the program.
+    `graded` is whether its gradient is an input of the program. The array has the shape of the spec: `ChangedArray`.
     """
-    node, spec = x._node, x._node.spec
+    node, spec, words = x._node, x._node.spec, ("is not", "is")  # these are checked at each call: every operator counts
     hooks = () if node.extra is None else tuple(node.extra.hooks.values())
-    w.fail_if(f"(n := {place}._node).requires_grad is not {node.requires_grad}")
+    failures = [f"{'not ' * node.requires_grad}(n := {place}._node).requires_grad"]
     if node.requires_grad:
-        w.fail_if(f"(n.creator_node is None) is not {node.creator_node is None}")
-    w.fail_if(f"({place}._grad is None) is not {x._grad is None}")
+        failures.append(f"n.creator_node {words[node.creator_node is not None]} None")
+    failures.append(f"{place}._grad {words[x._grad is not None]} None")
     if spec is None:
-        w.fail_if("n.spec is not None")
-        return
-    known = w.name(spec)
-    w.names["same_place"] = same_place
-    w.fail_if(f"n.spec is not {known} and not same_place(n.spec, {known})")
-    w.fail_if(f"{place}._array.shape != {w.name(spec.shape)}")
-    if hooks:
-        w.fail_if(f"n.extra is None or tuple(n.extra.hooks.values()) != {w.name(hooks)}")
+        failures.append("n.spec is not None")
     else:
-        w.fail_if("n.extra is not None and n.extra.hooks")
-    if graded and x._grad is not None:
+        known, w.names["same_place"] = w.name(spec), same_place
+        failures.append(f"n.spec is not {known} and not same_place(n.spec, {known})")
+        hooked = f"tuple(n.extra.hooks.values()) != {w.name(hooks)}"
+        failures.append(f"n.extra is None or {hooked}" if hooks else "n.extra is not None and n.extra.hooks")
+    w.fail_if(" or ".join(failures))
+    if spec is not None and graded and x._grad is not None:
         w.add(f"g = {place}._grad")
         w.fail_if(f"(g._array if type(g) is Variable else g).shape != {w.name(spec.shape)}")
 
@@ -285,6 +283,8 @@ def _check_guard(w: EntryWriter, guard: Guard) -> None:
         w.fail_if(f"hasattr(type({owner}), {key!r})")
     elif kind == "global" and value is ABSENT:
         w.fail_if(f"{key!r} in {owner}")
+    elif kind == "length" and value == 0 and type(guard.owner) in (list, dict):
+        w.fail_if(owner)
     elif kind == "contents" and type(guard.owner) in (list, dict):
         _check_items(w, guard, owner)
     elif kind == "tree":
@@ -302,7 +302,8 @@ def _check_guard(w: EntryWriter, guard: Guard) -> None:
 
 
 def _compare(w: EntryWriter, now: str, known: str) -> None:
-    w.fail_if(f"(c := {now}) is not {known} and not same(c, {known})")
+    equals = kind_of(w.names[known]) is SIMPLE or isinstance(w.names[known], (tuple, frozenset))
+    w.fail_if(f"(c := {now}) is not {known} and not same(c, {known})" if equals else f"{now} is not {known}")
 
 
 def _check_items(w: EntryWriter, guard: Guard, owner: str) -> None:
