@@ -12,31 +12,6 @@ from xpgrad.locks import shared_lock
 from xpgrad.transforms.trace.guards.observer import Observer
 
 
-class Tracer:
-    """Follows by `sys.settrace`; an earlier tracer of coverage or of a debugger is called and restored."""
-
-    def __init__(self, observer: Observer) -> None:
-        self.observer, self.before = observer, sys.gettrace()
-
-    def __call__(self, frame: Any, event: str, arg: Any) -> Any:
-        """Take note of a frame that starts."""
-        before: Any = self.before
-        shadows = self.observer.shadows
-        if before is None and self.observer.is_left_out(frame.f_code):  # the usual case: the library's own frames
-            if frame.f_back not in shadows:
-                return None
-            frame.f_trace_lines = False
-            return FollowedFrame(self.observer, None)
-        theirs: Any = before(frame, event, arg) if before is not None else None
-        if sys.gettrace() is not self:
-            sys.settrace(self)  # coverage's tracer has put itself back
-        frame.f_trace_lines = theirs is not None
-        frame.f_trace_opcodes = ours = frame in shadows or self.observer.start(frame)
-        if not ours and frame.f_back not in shadows:
-            return theirs
-        return FollowedFrame(self.observer, theirs)
-
-
 class FollowedFrame:
     """Follows one frame, together with the tracer that another tool has for it."""
 
@@ -64,13 +39,31 @@ class FollowedFrame:
 
 @contextmanager
 def _by_trace(observer: Observer) -> Iterator[None]:
-    """Follow the code that this thread runs by `sys.settrace`."""
-    tracer = Tracer(observer)
-    sys.settrace(tracer)
+    """Follow the code that this thread runs by `sys.settrace`; a tracer of coverage or of a debugger is called, too."""
+    before: Any = sys.gettrace()
+    shadows, left_out = observer.shadows, observer.left_out
+    own: list[Any] = []  # emptied at the end: the function would refer to itself
+
+    def trace(frame: Any, event: str, arg: Any) -> Any:
+        if before is None and id(frame.f_code) in left_out:  # the usual case: the library's own frames
+            if frame.f_back not in shadows:
+                return None
+            frame.f_trace_lines = False
+            return FollowedFrame(observer, None)
+        theirs: Any = before(frame, event, arg) if before is not None else None
+        if sys.gettrace() is not own[0]:
+            sys.settrace(own[0])  # coverage's tracer has put itself back
+        frame.f_trace_lines = theirs is not None
+        frame.f_trace_opcodes = ours = frame in shadows or observer.start(frame)
+        return FollowedFrame(observer, theirs) if ours or frame.f_back in shadows else theirs
+
+    own.append(trace)
+    sys.settrace(trace)
     try:
         yield
     finally:
-        sys.settrace(tracer.before)
+        sys.settrace(before)
+        own.clear()
 
 
 if sys.version_info >= (3, 12):

@@ -58,6 +58,7 @@ class Observer(Calls):
         self.shadows: dict[types.FrameType, Shadow] = {}
         self._inner: dict[int, Shadow] = {}  # the frames that define functions, by their code
         self._followed: dict[int, tuple[bool, bool, types.CodeType]] = {}
+        self.left_out: set[int] = set()  # the code, by its identity, that is known to be excluded from following
         self._handed: dict[types.CodeType, Any] = {}
         self._closures: dict[types.CodeType, list[types.FunctionType]] = {}
         self._hand(function, 0)
@@ -107,6 +108,7 @@ class Observer(Calls):
         if known is None:
             module = frame.f_globals.get("__name__") or ""
             known = self._followed[id(code)] = is_followed(module, code), is_installed(code.co_filename), code
+            self.left_out.update(() if known[0] else (id(code),))
         parent = self.shadows.get(frame.f_back) if frame.f_back is not None else None
         imported = code.co_name == "<module>"
         if imported and (parent is None or getattr(frame.f_globals.get("__spec__"), "_initializing", False)):
@@ -126,11 +128,6 @@ class Observer(Calls):
                 return True
             frame = frame.f_back
         return False
-
-    def is_left_out(self, code: types.CodeType) -> bool:
-        """Return whether code is known to be excluded from following."""
-        known = self._followed.get(id(code))
-        return known is not None and not known[0]
 
     def _begin(self, frame: types.FrameType, code: types.CodeType, parent: Shadow | None) -> None:
         function = None
@@ -233,6 +230,7 @@ class Observer(Calls):
         self.shadows.clear()
         self._inner.clear()
         self._followed.clear()
+        self.left_out.clear()
         self._handed.clear()
         self._closures.clear()
         self._meets = lambda x: None
