@@ -157,7 +157,7 @@ class Compiled(Generic[P, R]):
             return self._result(trace)
         failure = kinds.failure_of(trace)
         if failure is not None or not self._merged(trace, args, kwargs):
-            kind = Kind(kinds.entry_of(trace), trace)
+            kind = Kind(kinds.entry_of(trace, first=True), trace)
             if failure is not None:
                 self._give_up(kind, failure)
             elif trace.facts.numbers:
@@ -256,14 +256,14 @@ class Compiled(Generic[P, R]):
         except Unrecordable as error:
             return self._without_trace(error, held, args, kwargs)
         other = trace.failure = kinds.failure_of(trace)
-        if other is None and first is not None:
+        if other is None and first is not None and trace.distinct == first.distinct:
             other = difference(*with_numbers(first, trace))
         stale = kind.ready is not None and other is not None
         if stale:
             self._warn_stale(kind, str(other), first)
         if other is not None and trace.failure is None and (stale or kind.tries == 0):
             kind.trace, kind.ready, kind.loose, kind.tries = trace, None, None, 1
-            kind.entry = kinds.entry_of(trace)
+            kind.entry = kinds.entry_of(trace, first=True)
             return self._result(trace)
         if other is not None:
             if trace.failure is None:

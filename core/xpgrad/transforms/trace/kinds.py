@@ -82,9 +82,12 @@ def next_of(runs: int, verify: Verify) -> int:
     return runs + verify if verify else 0
 
 
-def entry_of(trace: Trace, loosened: Collection[int] = ()) -> Entry:
-    """Return the entry of the program that a run has recorded, for any floats in place of those `loosened`."""
-    writes = any(call.writes for call in trace.program.calls)
+def entry_of(trace: Trace, loosened: Collection[int] = (), *, first: bool = False) -> Entry:
+    """Return the entry of the program that a run has recorded, for any floats in place of those `loosened`.
+
+    The entry of a `first` run, which another one confirms, takes two arguments for one array only if they were one.
+    """
+    writes = first or any(call.writes for call in trace.program.calls)
     guards = trace.facts.guards.values()
     return entry(trace.leaves, trace.arguments, trace.sources, guards, writes=writes, loosened=loosened)
 

@@ -99,6 +99,8 @@ class Trace:
         State at the start, values read and set outside, and the arrays that `pullback` needs.
     kinds, statics : tuple of bool, dict from int to object
         Mask of leaves that are arrays or Variables, and the remaining leaves.
+    distinct : int
+        How many different arrays and Variables there are among the leaves.
     numbers, loosened : dict from int to float, frozenset of int
         The floats among the leaves, and the numbers of those that are inputs of the program.
     writes, failure : list of Write, str or None
@@ -132,6 +134,7 @@ class Trace:
         self.loosened: frozenset[int] = frozenset()
         self.kinds = tuple(map(is_array, self.leaves))
         self.statics = {i: x for i, x in enumerate(self.leaves) if not is_array(x)}
+        self.distinct = len({id(x) for x in self.leaves if is_array(x)})
         try:
             self.level.run(self._run, f, (args, kwargs))
         except Unrecordable as error:  # the level keeps the text for the handler

@@ -320,6 +320,14 @@ def test_an_array_and_a_variable_among_the_arguments_may_be_written_to():
         assert np.array_equal(array(y), x + X + 1)
 
 
+@pytest.mark.parametrize("calls", [(4, 9, 10, 19), range(1, 24, 2), range(5)], ids=["compared", "in turn", "first"])
+def test_two_arguments_that_are_one_array_at_some_calls_need_no_new_programs(calls):
+    compiled = compile(lambda a, b: a * 2 + b)
+    for i in range(24):
+        assert np.array_equal(compiled(X, X if i in calls else X + 1), X * 3 + (i not in calls))
+    assert compiled.cache_info().hits >= 20
+
+
 # Writes to arrays
 
 
