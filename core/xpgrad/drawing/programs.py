@@ -83,9 +83,9 @@ def _compiled_html(compiled: Any) -> str:
     info, rows, drawn = compiled.cache_info(), [], ""
     for kind in compiled._kinds[:MAX_KINDS]:
         program = kind.trace.program if kind.trace is not None else None
-        if kind.runner is not None and kind.runner._made is not None:  # asking for it would prepare it
-            program = kind.runner._made
-        state = "without a program" if kind.eager else "recorded" if kind.runner is None else "program"
+        if kind.ready is not None and kind.ready[1]._made is not None:  # asking for it would prepare it
+            program = kind.ready[1]._made
+        state = "without a program" if kind.eager else "recorded" if kind.ready is None else "program"
         if program is None:
             rows.append((state, "", "", "", kind.eager or ""))
             continue

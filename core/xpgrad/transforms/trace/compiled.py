@@ -385,7 +385,7 @@ class Compiled(Generic[P, R]):
                 if kind.eager is not None:
                     raise TraceError(f"compile: {self._name} has no program for these arguments: {kind.eager}")
                 if kind.trace is not None:
-                    return kind.trace, kind.runner or Runner(kind.trace, self._options)
+                    return kind.trace, Runner(kind.trace, self._options) if kind.ready is None else kind.ready[1]
             self(*args, **kwargs)
         raise TraceError(f"compile: {self._name} has no program for these arguments: each call changes what it reads")
 

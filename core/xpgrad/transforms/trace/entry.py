@@ -69,7 +69,7 @@ class EntryWriter:
 
 def entry(
     leaves: Sequence[Any], structure: Structure, sources: Iterable[InputSource], guards: Iterable[Guard], *,
-    writes: bool = True, loosened: Collection[int] = (),
+    writes: bool = True, loosened: Collection[int] = (), shared: Collection[int] = (),
 ) -> Entry:  # fmt: skip
     """Return a function of ``(args, kwargs)``: the inputs' arrays, or None for a call that does not fit.
 
@@ -83,8 +83,8 @@ def entry(
         Values that the call has read from outside.
     writes : bool
         Whether the program writes to arrays, so that it matters whether two arguments are one array.
-    loosened : collection of int
-        The leaves that may be any float.
+    loosened, shared : collection of int
+        The leaves that may be any float; the Variables that are used from outside as well, so that no others fit.
     """
     w = EntryWriter()
     sources = list(sources)
@@ -95,11 +95,15 @@ def entry(
     _check_identity(w, leaves, places, writes)
     for i, (leaf, place) in enumerate(zip(leaves, places, strict=True)):
         if i in loosened:
-            w.fail_if(f"type({place}) is not float")
+            w.fail_if(f"type({place}) is not float or {place} - {place}")  # infinity and NaN are constants
         else:
             _check_leaf(w, leaf, place, graded=i in graded)
     variables = dict.fromkeys(s.holder for s in sources if s.kind in ("array", "gradient"))
     captured = {x: w.name(x, "v") for x in variables}
+    for i, (leaf, place) in enumerate(zip(leaves, places, strict=True)):
+        if isinstance(leaf, Variable) and (captured or i in shared):
+            known = w.name(leaf if i in shared else frozenset(map(id, captured)))
+            w.fail_if(f"{place} is not {known}" if i in shared else f"id({place}) in {known}")
     for x, name in captured.items():
         _check_variable(w, x, name, graded=id(x) in graded)
     w.names |= {"same": same, "contents": contents, "is_": operator.is_}

@@ -64,11 +64,6 @@ class Kind:
         self.loose: Entry | None = None
         self.runs = self.tries = self.due = 0
 
-    @property
-    def runner(self) -> Runner | None:
-        """The runner of the program."""
-        return None if self.ready is None else self.ready[1]
-
 
 def next_of(runs: int, verify: Verify) -> int:
     """Return the number of the next call that is compared with its program: 5, 10, 20, 40, ... if `verify` is True."""
@@ -89,7 +84,8 @@ def entry_of(trace: Trace, loosened: Collection[int] = (), *, first: bool = Fals
     """
     writes = first or any(call.writes for call in trace.program.calls)
     guards = trace.facts.guards.values()
-    return entry(trace.leaves, trace.arguments, trace.sources, guards, writes=writes, loosened=loosened)
+    given = trace.leaves, trace.arguments, trace.sources, guards
+    return entry(*given, writes=writes, loosened=loosened, shared=trace.shared)
 
 
 def repeated_body(program: Program) -> str | None:

@@ -115,8 +115,9 @@ class TraceLevel(Level):
         The outer Variables, by their identity and by the identity of their replacement.
     swept : weak set of VariableNode
         Where the function has started backward computations.
-    read : set of Value
-        Inputs from outside whose elements are read: they are guarded.
+    read, shared : set of Value, set of int
+        Inputs from outside whose elements are read: they are guarded; the Variables among the arguments, by the numbers
+        of their leaves, that the function has from outside as well.
     watch : OutsideWatch
         Notices writes to arrays from outside that are not recorded.
     """
@@ -133,7 +134,9 @@ class TraceLevel(Level):
         self.watch = OutsideWatch()
         self.facts: Any = None  # of the trace
         self.read: set[Value] = set()
+        self.shared: set[int] = set()
         self._entered: dict[int, TracedArray] = {}
+        self._constants: dict[int, TracedArray] = {}
 
     def backend(self, base: Backend) -> TraceBackend:
         """Return the backend of this level over `base`."""
@@ -154,13 +157,13 @@ class TraceLevel(Level):
         return made
 
     def enter(self, array: Array) -> TracedArray:
-        """Lift a captured array: a constant of the program, by reference."""
-        found = self._entered.get(id(array))
+        """Lift a captured array, a constant of the program by reference, also if it is that of an argument."""
+        found = self._constants.get(id(array))
         if found is None:
             if self.outer is not None and not self.outer.holds(array):
                 array = self.outer.enter(array)
             spec_of(array, self.title)
-            found = self.input(array, InputSource("constant", array))
+            found = self._constants[id(array)] = self.input(array, InputSource("constant", array))
             self.watch.add(array)
         return found
 
@@ -193,8 +196,10 @@ class TraceLevel(Level):
 
     def enter_variable(self, x: Variable) -> Variable:
         """Return the replacement of an outer Variable: its array and gradient are read at each call of the program."""
-        found = self.captured.get(id(x))
-        return self.capture(x).inside if found is None else found.inside
+        found = self.captured.get(id(x)) or self.capture(x)
+        if found.number is not None and x is found.outside:
+            self.shared.add(found.number)
+        return found.inside
 
     def capture(self, x: Variable, number: int | None = None) -> Captured:
         """Replace an outer Variable, which is leaf `number` of the arguments, or captured."""
@@ -258,7 +263,8 @@ class TraceLevel(Level):
 
     def forget(self) -> None:
         """Drop all arrays, after the level has ended."""
-        self._entered, self.captured, self.swept, self.watch = {}, {}, weakref.WeakSet(), OutsideWatch()
+        self._entered, self._constants, self.captured = {}, {}, {}
+        self.swept, self.watch = weakref.WeakSet(), OutsideWatch()
         self.recording.calls, self.recording.held = [], None
         del self.recording  # which refers to the level
 

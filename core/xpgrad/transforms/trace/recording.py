@@ -72,9 +72,6 @@ class Recording:
         self.shared: set[Value] = set()
         self._ours: dict[str, bool] = {}  # by file: code objects compute their hashes each time
 
-    def __repr__(self) -> str:
-        return f"<recording of {len(self.calls)} calls{'' if self.failure is None else ', not whole'}>"
-
     def add(
         self, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
         results: tuple[Value, ...], *, single: bool = True, writes: tuple[Value, ...] = (), draws: bool = False,

@@ -99,8 +99,8 @@ class Trace:
         State at the start, values read and set outside, and the arrays that `pullback` needs.
     kinds, statics : tuple of bool, dict from int to object
         Mask of leaves that are arrays or Variables, and the remaining leaves.
-    distinct : int
-        How many different arrays and Variables there are among the leaves.
+    distinct, shared : int, set of int
+        How many different arrays and Variables there are among the leaves; which of them are used from outside as well.
     numbers, loosened : dict from int to float, frozenset of int
         The floats among the leaves, and the numbers of those that are inputs of the program.
     writes, failure : list of Write, str or None
@@ -143,7 +143,7 @@ class Trace:
         except BaseException:
             self.forget()
             raise
-        self.failure = self.level.recording.failure
+        self.failure, self.shared = self.level.recording.failure, self.level.shared
 
     def _run(self, f: Callable[..., Any], given: Any) -> None:
         level = self.level

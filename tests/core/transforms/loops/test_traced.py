@@ -1,6 +1,6 @@
 """Loops in compiled functions: one call of the program, with the values and gradients of eager loops."""
 
-import inspect
+import linecache
 import warnings
 from typing import Any
 
@@ -158,14 +158,14 @@ def test_another_body_is_another_program(data: Any, monkeypatch: pytest.MonkeyPa
     c, xs = data
 
     def f(c: Any, xs: Any) -> Any:
-        function = (xp.sin, xp.cos)[inspect.turn % 2]  # no state of this module is guarded
+        function = (xp.sin, xp.cos)[linecache.turn % 2]  # no state of this module is guarded
         return xp.sum(scan(lambda a, x: (function(a * x), None), c, xs)[0])
 
     compiled = xpgrad.compile(f)
     for turn in range(2):
-        monkeypatch.setattr(inspect, "turn", turn, raising=False)
+        monkeypatch.setattr(linecache, "turn", turn, raising=False)
         compiled(c, xs)
-    monkeypatch.setattr(inspect, "turn", 2)
+    monkeypatch.setattr(linecache, "turn", 2)
     with pytest.warns(CompileWarning, match="other arguments"):
         compiled(c, xs)
 

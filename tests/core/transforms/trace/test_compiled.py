@@ -328,6 +328,16 @@ def test_two_arguments_that_are_one_array_at_some_calls_need_no_new_programs(cal
     assert compiled.cache_info().hits >= 20
 
 
+@pytest.mark.parametrize("kind", [Variable, np.asarray], ids=["a Variable", "an array"])
+def test_an_argument_that_is_captured_as_well_at_some_calls(kind):
+    held, others = kind(X.copy()), [kind(X + 1), kind(X + 2)]
+    compiled = compile(lambda x: x * held)
+    for i in range(24):
+        x = held if i % 5 in (0, 2) else others[i % 2]
+        assert np.array_equal(array(compiled(x)), array(x) * array(held))
+    assert compiled.cache_info().hits >= 20
+
+
 # Writes to arrays
 
 

@@ -75,6 +75,14 @@ def test_any_other_number_is_a_constant_and_named_after_four_programs(case):
     )
 
 
+@pytest.mark.parametrize("c", [math.inf, math.nan])
+def test_infinity_and_nan_are_no_inputs(c):
+    f = xpgrad.compile(lambda x, c: x * c * 2, verify="always")
+    for value in 1.0, 2.0, 3.0, c, 4.0:
+        np.testing.assert_array_equal(f(X, value), X * np.float32(value) * 2)
+    assert f.cache_info()[:3] == (2, 3, 2)
+
+
 def test_gradients_through_a_program_depend_on_the_number():
     f = xpgrad.compile(lambda x, rate: x * x * rate)
     for rate in (0.5, 0.25, 0.125, 2.0):

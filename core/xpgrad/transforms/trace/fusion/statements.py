@@ -76,10 +76,6 @@ class Statement:
     level: str
     value: Any = None
 
-    def __repr__(self) -> str:
-        given = ", ".join([*(f"<{item.op}>" for item in self.operands), *([repr(self.value)] if self.value else [])])
-        return f"{self.op}({given}): {self.dtype} {self.level}"
-
 
 class Levelled(Protocol):
     """An object with a level."""

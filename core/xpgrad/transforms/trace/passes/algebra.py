@@ -47,12 +47,9 @@ class Simplifier:
             self.layouts.add(call)
         for value in call.results:
             self.makers[value] = call
-        if call.pure and len(call.results) == 1 and makes_ones(self, call) and not self.written(call):
+        ones = call.pure and len(call.results) == 1 and makes_ones(self, call)
+        if ones and not self.aliases.is_written(call.results[0]):
             self.units.add(call.results[0])
-
-    def written(self, call: Call) -> bool:
-        """Return whether a call may write to the memory of the results of this call."""
-        return any(map(self.aliases.is_written, call.results))
 
     def inner(self, call: Call) -> Call | None:
         """Return the call that made the first argument."""
