@@ -192,20 +192,22 @@ class Compiled(Generic[P, R]):
         return False
 
     def _count_values(self, trace: Trace) -> None:
-        """Warn about a number, or a function that is defined at each call, if its values needed separate programs."""
+        """Warn about numbers, functions, and arrays from outside that are others at each call, and need programs."""
         paths = zip(trace.leaves, trace.arguments.paths(), strict=True)
-        found: list[tuple[Any, Any, str]] = [(x, path, f"argument{where(path[1:])}") for x, path in paths]
+        found: list[tuple[Any, Any, str]] = [(x, p, f"argument{where(p[1:])}") for x, p in paths if not is_array(x)]
         found += [(guard.value, place, f"from outside, {guard.title},") for place, guard in trace.facts.guards.items()]
-        for x, place, title in found:
-            if type(x) not in (int, float, types.FunctionType, functools.partial):
+        for x, place, what in found:
+            advice = "pass it as an array if it is computed with, or round it to few values if it decides a shape"
+            if is_array(x):
+                advice = "pass it as an argument, or keep it in a Variable and assign x.array"
+            elif isinstance(x, (types.FunctionType, functools.partial)):
+                advice = "define it once"
+            elif type(x) not in (int, float):
                 continue
-            of_code = getattr(getattr(x, "func", x), "__code__", None)
-            known = self._values.setdefault((place, of_code), set())
-            known.add(x)
+            known = self._values.setdefault((place, getattr(getattr(x, "func", x), "__code__", None)), set())
+            known.add(x if type(x) in (int, float) else id(x))
             if len(known) == MAX_VALUES:
-                advice = "pass it as an array if it is computed with, or round it to few values if it decides a shape"
-                advice = f"have needed a program each: {advice if of_code is None else 'define it once'}"
-                self._warn(f"{MAX_VALUES} values of the {type(x).__name__} {title} {advice}")
+                self._warn(f"{MAX_VALUES} values of the {type(x).__name__} {what} have needed a program each: {advice}")
 
     def _result(self, trace: Trace) -> Any:
         """Return the result of a run that was recorded."""

@@ -83,8 +83,7 @@ def entry_of(trace: Trace, loosened: Collection[int] = (), *, first: bool = Fals
     The entry of a `first` run, which another one confirms, takes two arguments for one array only if they were one.
     """
     writes = first or any(call.writes for call in trace.program.calls)
-    guards = trace.facts.guards.values()
-    given = trace.leaves, trace.arguments, trace.sources, guards
+    given = trace.leaves, trace.arguments, trace.sources, trace.facts.guards.values()
     return entry(*given, writes=writes, loosened=loosened, shared=trace.shared)
 
 

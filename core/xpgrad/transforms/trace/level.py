@@ -263,8 +263,8 @@ class TraceLevel(Level):
 
     def forget(self) -> None:
         """Drop all arrays, after the level has ended."""
-        self._entered, self._constants, self.captured = {}, {}, {}
-        self.swept, self.watch = weakref.WeakSet(), OutsideWatch()
+        self._entered, self._constants, self.captured, self.watch = {}, {}, {}, OutsideWatch()
+        self.swept = weakref.WeakSet()
         self.recording.calls, self.recording.held = [], None
         del self.recording  # which refers to the level
 

@@ -298,7 +298,7 @@ def _not_copied(original: Any) -> Any:
     return lambda self: [x.values for x in self._arrays]
 
 
-def _without_guards(trace: tracing.Trace) -> Any:
+def _without_guards(trace: tracing.Trace, *, first: bool = False) -> Any:
     return entry.entry(trace.leaves, trace.arguments, trace.sources, ())
 
 

@@ -1,5 +1,6 @@
 """Models that read and replace arrays of their own run as programs, with the results and gradients of eager runs."""
 
+import contextlib
 import copy
 import warnings
 
@@ -231,7 +232,10 @@ def test_what_another_call_reads_is_the_state_that_the_last_one_left():
         other(X * i)
         expected.append(X + other.h.array)
         forward(X * i)
-        np.testing.assert_allclose(values([shown(X)])[0], expected[-1], rtol=1e-6)
+        many = "4 values of the Variable from outside, the attribute 'h' of a Recurrent, have needed a program each"
+        with pytest.warns(CompileWarning, match=many) if i == 3 else contextlib.nullcontext():
+            found = values([shown(X)])[0]
+        np.testing.assert_allclose(found, expected[-1], rtol=1e-6)
 
 
 def test_a_copy_of_a_model_that_a_call_makes_has_new_arrays_each_time():
