@@ -20,6 +20,7 @@ from xpgrad.transforms.trace import kinds
 from xpgrad.transforms.trace.agreement import difference
 from xpgrad.transforms.trace.entry import entry
 from xpgrad.transforms.trace.executors import Options, checked_executor
+from xpgrad.transforms.trace.guards.objects import ARRAY, TRACED, kind_of
 from xpgrad.transforms.trace.kinds import CacheInfo, Kind, Verify
 from xpgrad.transforms.trace.level import Unrecordable
 from xpgrad.transforms.trace.numbers import with_numbers
@@ -198,7 +199,7 @@ class Compiled(Generic[P, R]):
         found += [(guard.value, place, f"from outside, {guard.title},") for place, guard in trace.facts.guards.items()]
         for x, place, what in found:
             advice = "pass it as an array if it is computed with, or round it to few values if it decides a shape"
-            if is_array(x):
+            if kind_of(x) in (ARRAY, TRACED):
                 advice = "pass it as an argument, or keep it in a Variable and assign x.array"
             elif isinstance(x, (types.FunctionType, functools.partial)):
                 advice = "define it once"

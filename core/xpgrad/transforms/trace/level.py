@@ -264,7 +264,6 @@ class TraceLevel(Level):
     def forget(self) -> None:
         """Drop all arrays, after the level has ended."""
         self._entered, self._constants, self.captured, self.watch = {}, {}, {}, OutsideWatch()
-        self.swept = weakref.WeakSet()
         self.recording.calls, self.recording.held = [], None
         del self.recording  # which refers to the level
 
