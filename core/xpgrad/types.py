@@ -88,6 +88,8 @@ def integers(given: Size, function: str = "") -> tuple[int, ...]:
     TypeError, ValueError
         It is something else, or too large for the shape of an array; the message names `function`.
     """
+    if type(given) is int and -sys.maxsize <= given <= sys.maxsize:
+        return (given,)
     numbers = (given,) if isinstance(given, WHOLE) else given
     try:
         count = len(numbers) if isinstance(numbers, Collection) or hasattr(numbers, "__getitem__") else None

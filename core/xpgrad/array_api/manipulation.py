@@ -79,8 +79,7 @@ def flip(xp: Namespace, x: AnyArray, /, *, axis: Axes | None = None) -> Array:
 
 
 def _roll_rule(xp: Namespace, gy: Array, shift: Axes, axis: Axes | None) -> Array:
-    back = -shift if isinstance(shift, WHOLE) else tuple(-s for s in shift)
-    return xp.roll(gy, shift=_shifts(back, axis), axis=axis)
+    return xp.roll(gy, shift=-shift if isinstance(shift, WHOLE) else tuple(-s for s in shift), axis=axis)
 
 
 def _shifts(shift: Axes, axis: Axes | None) -> Axes:
@@ -103,8 +102,7 @@ def roll(xp: Namespace, x: AnyArray, /, shift: Axes, *, axis: Axes | None = None
     axis : int, tuple of int or None
         None rolls the flattened array, and restores the shape.
     """
-    axis = reusable(axis)
-    return xp.roll(x, _shifts(shift, axis), axis=axis)
+    return xp.roll(x, _shifts(shift, axis := reusable(axis)), axis=axis)
 
 
 def _concat_rule(xp: Namespace, gy: Array, specs: tuple[Spec, ...], axis: int | None) -> list[Array]:

@@ -121,7 +121,7 @@ ROWS: dict[str, Function] = {
     "flip": lambda m, axis=None: xp.flip(m, axis=axis),
     "fliplr": lambda m: xp.flip(m, axis=1),
     "flipud": lambda m: xp.flip(m, axis=0),
-    "roll": lambda a, shift, axis=None: xp.roll(a, shift, axis=axis),
+    "roll": lambda a, shift, axis=None: xp.roll(a, shift=shift, axis=axis),
     "repeat": lambda a, repeats, axis=None: as_variable(a).repeat(repeats, axis),
     "tile": lambda A, reps: xp.tile(A, _shape(reps)),
     "pad": lambda array, pad_width, mode="constant", **options: ops.pad(array, pad_width, mode, **options),
