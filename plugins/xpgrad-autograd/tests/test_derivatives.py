@@ -108,9 +108,10 @@ def test_complex_scalars(check):
     check(lambda z: z * z, modes=["rev"])(0.5 + 1j)
 
 
-def test_iterators_of_arrays(ag, np):
-    for join in (np.stack, np.concatenate, np.hstack, np.vstack):
+def test_iterables_of_arrays(ag, np):
+    for join in (np.stack, np.concatenate, np.concat, np.hstack, np.vstack):
         onp.testing.assert_array_equal(join(k * X for k in (1, 2)), join([X, 2 * X]))
+        onp.testing.assert_array_equal(join({"a": X, "b": 2 * X}.values()), join([X, 2 * X]))
         found = ag.grad(lambda x, join=join: np.sum(join(k * x for k in (1, 2))))(X)
         onp.testing.assert_allclose(found, 3 + 0 * X)
 

@@ -1,7 +1,7 @@
 """The namespace ``autograd.numpy``: NumPy's functions of boxes, and additional functions of autograd."""
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -52,12 +52,12 @@ def concatenate_args(axis: int, *args: Any) -> Any:
     return functions()["concatenate"](list(args), axis)
 
 
-def _of_iterators(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of a sequence of arrays that also accepts an iterator."""
+def _of_iterables(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of a sequence of arrays that also accepts other iterables, such as ``dict.values()``."""
 
     @functools.wraps(function)
     def call(arrays: Any, *args: Any, **kwargs: Any) -> Any:
-        return function(list(arrays) if isinstance(arrays, Iterator) else arrays, *args, **kwargs)
+        return function(arrays if hasattr(arrays, "__getitem__") else list(arrays), *args, **kwargs)
 
     return call
 
@@ -235,7 +235,7 @@ _reshape = wrapped(np.reshape)
 _dot = wrapped(np.dot)
 INTEGERS = {kind.__name__: wrap_intdtype(kind) for kind in (np.int8, np.int16, np.int32, np.int64)}
 OWN = {
-    **{name: _of_iterators(names[name]) for name in ("concatenate", "dstack", "hstack", "stack", "vstack")},
+    **{name: _of_iterables(names[name]) for name in ("concat", "concatenate", "dstack", "hstack", "stack", "vstack")},
     "append": append, "array": array, "array_from_args": array_from_args, "asanyarray": array, "asarray": array,
     "ascontiguousarray": array, "column_stack": column_stack, "concatenate_args": concatenate_args,
     "dot": as_primitive(dot, np.dot), "full": full,
@@ -244,7 +244,7 @@ OWN = {
     "where": where, "r_": _Concatenating(False), "c_": _Concatenating(True), "_astype": wrapped(_astype),
     "_getitem": wrapped(_getitem), "_unbroadcast": lambda x, like: unbroadcast(x, metadata(like)),
     "wrap_intdtype": wrap_intdtype, **INTEGERS, "true_divide": names["divide"],
-    "row_stack": _of_iterators(names["vstack"]),
+    "row_stack": _of_iterables(names["vstack"]),
     "array_from_scalar_or_array": lambda args, kwargs, x: array(x, *args, **kwargs),
 }  # fmt: skip
 functions().update(OWN)
