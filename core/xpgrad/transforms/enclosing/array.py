@@ -2,12 +2,13 @@
 
 import math
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar, Never
 
 from xpgrad.backend.levels import Level
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.standard import BINARY_OPERATORS, COMPARISONS, UNARY_OPERATORS, python_operator
+from xpgrad.graph.variable import Variable
 from xpgrad.transforms.enclosing.backend import TransformedBackend
 from xpgrad.types import Array, DeviceHandle, Dtype, Shape
 
@@ -158,26 +159,29 @@ class TransformedArray:
     # Protocols of NumPy
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        return self.backend.protocol(ufunc, method, inputs, options)
+        recorded = _with_variable(map(type, inputs))
+        return NotImplemented if recorded else self.backend.protocol(ufunc, method, inputs, options)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return self.backend.array_function(function, args, kwargs)
+        return NotImplemented if _with_variable(types) else self.backend.array_function(function, args, kwargs)
 
     __hash__ = object.__hash__
+
+
+def _with_variable(types: Iterable[type]) -> bool:
+    return any(issubclass(kind, Variable) for kind in types)  # of which Variable's protocol records the call
 
 
 def _binary(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     def forward(self: Any, other: Any, /) -> Any:
         backend = self.backend
-        if type(other) in backend.operands or plugins.is_scalar(other):
-            return backend.operators[name](self, other)
-        return NotImplemented
+        known = type(other) in backend.operands or plugins.is_scalar(other)
+        return backend.operators[name](self, other) if known else NotImplemented
 
     def reflected(self: Any, other: Any, /) -> Any:
         backend = self.backend
-        if type(other) in backend.operands or plugins.is_scalar(other):
-            return backend.operators[name](other, self)
-        return NotImplemented
+        known = type(other) in backend.operands or plugins.is_scalar(other)
+        return backend.operators[name](other, self) if known else NotImplemented
 
     return forward, reflected
 
@@ -195,10 +199,6 @@ def _in_place(name: str) -> Callable[..., Any]:
     return updated
 
 
-def _unary(name: str) -> Callable[..., Any]:
-    return lambda self: self.backend.operators[name](self)
-
-
 for _name in (*BINARY_OPERATORS, *COMPARISONS):
     _forward, _reflected = _binary(_name)
     setattr(TransformedArray, f"__{_name}__", _forward)
@@ -206,4 +206,4 @@ for _name in (*BINARY_OPERATORS, *COMPARISONS):
         setattr(TransformedArray, f"__r{_name}__", _reflected)
         setattr(TransformedArray, f"__i{_name}__", _in_place(_name))
 for _name in UNARY_OPERATORS:
-    setattr(TransformedArray, f"__{_name}__", _unary(_name))
+    setattr(TransformedArray, f"__{_name}__", lambda self, name=_name: self.backend.operators[name](self))

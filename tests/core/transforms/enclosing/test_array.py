@@ -164,3 +164,35 @@ def test_results_agree_with_numpy_or_raise(name, where, by_array) -> None:
         assert re.search(r"; .*(use|return|write|compute|assign|pickle|did you mean)|unsupported operand", str(found))
     else:
         assert_same(found, wanted)
+
+
+SCALE = np.array([1.0, 2.0])
+MIXED = {
+    "concatenate": (lambda y, z: np.concatenate([y, z]), lambda y: SCALE * y, lambda y: SCALE**2 * y),
+    "multiply": (np.multiply, lambda y: SCALE * y**2, lambda y: SCALE**2 * y**2),
+    "where": (lambda y, z: np.where(y > 2, z, 0.0), lambda y: SCALE * y * (y > 2), lambda y: SCALE**2 * y * (y > 2)),
+}
+"""Functions of the array of a Variable, a constant, and of the Variable; their first and second derivatives."""
+DERIVATIVES = {
+    "compile": lambda slope, x: xpgrad.compile(slope)(x),
+    "forward": lambda slope, x: transforms.jacobian(slope, mode="forward")(x).sum(0),
+    "jvp": lambda slope, x: transforms.jvp(slope, [x], [np.ones_like(x)])[1],
+    "reverse": lambda slope, x: transforms.jacobian(slope, mode="reverse")(x).sum(0),
+    "vmap": lambda slope, x: transforms.vmap(slope)(x[None])[0],
+}
+
+
+@pytest.mark.parametrize("derivative", DERIVATIVES)
+@pytest.mark.parametrize("name", MIXED)
+@pytest.mark.filterwarnings("ignore::xpgrad.BatchWarning")
+def test_numpy_functions_of_a_transformed_array_and_a_variable_are_recorded(name, derivative) -> None:
+    function, first, second = MIXED[name]
+
+    def of_both(p):
+        y = xpgrad.exp(p * SCALE)
+        return np.sum(function(y.array, y))
+
+    x = np.array([0.42, 0.4])
+    found = DERIVATIVES[derivative](transforms.grad(of_both), x)
+    wanted = (first if derivative in ("compile", "vmap") else second)(np.exp(x * SCALE))
+    np.testing.assert_allclose(getattr(found, "array", found), wanted)
