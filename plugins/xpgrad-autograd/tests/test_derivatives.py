@@ -124,6 +124,12 @@ def test_dot(shapes, np, check):
     check(lambda a: np.dot(a.tolist() if isinstance(a, onp.ndarray) else a, b.tolist()), modes=["rev"])(a)
 
 
+def test_singular_matrices_raise_numpys_error(ag, np):
+    for function in (np.linalg.cholesky, np.linalg.inv):
+        with pytest.raises(onp.linalg.LinAlgError):
+            ag.grad(lambda x, function=function: np.sum(function(x)))(onp.zeros((2, 2)))
+
+
 def test_full_and_logsumexp(ag, np):
     from autograd.scipy.special import logsumexp
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad import array_api, as_variable
+from xpgrad import SingularMatrix, array_api, as_variable
 from xpgrad_autograd import nodes
 from xpgrad_autograd.boxes import DIRECT, ArrayBox, Box, boxed, functions, inside, plain, value_of, value_of_all
 
@@ -83,7 +83,10 @@ def wrapped(function: Callable[..., Any], name: str | None = None) -> Any:
             return nodes.applied(call, args, kwargs, constant=constant)
         if constant and not _hidden(args):
             return function(*map(value_of_all, args), **{key: value_of_all(x) for key, x in kwargs.items()})
-        return boxed(function(*map(convert, args), **{key: inside(x) for key, x in kwargs.items()}))
+        try:
+            return boxed(function(*map(convert, args), **{key: inside(x) for key, x in kwargs.items()}))
+        except SingularMatrix as error:  # programs catch NumPy's error
+            raise np.linalg.LinAlgError(str(error)) from error
 
     return as_primitive(call, function)
 
