@@ -349,6 +349,8 @@ def _array(leaf: Any) -> Any:
     kind = Box.type_mappings.get(type(leaf))
     if kind is not None and not issubclass(kind, ArrayBox):
         raise NewKindError(f"expected arrays, got a value of the program's type {type(leaf).__name__}")
+    if type(leaf) is ArrayBox:  # of an array of a transform
+        return leaf.in_graph.array
     array = np.asarray(leaf)
     return array if array.dtype.kind in "fc" else array.astype(float)
 

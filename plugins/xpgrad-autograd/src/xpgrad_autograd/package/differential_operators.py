@@ -4,6 +4,7 @@ import inspect
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as onp
@@ -20,6 +21,11 @@ Function = Callable[..., Any]
 make_vjp = unary_to_nary(_make_vjp)
 make_jvp = unary_to_nary(_make_jvp)
 ONE = onp.float64(1.0)
+_rows_only = ContextVar("_rows_only", default=False)
+"""Whether Jacobians are computed row by row, since a rule of the program failed for a batch of cotangents.
+
+Such a rule calls other libraries with the value of its cotangent.
+"""
 
 
 def _of_scalar(name: str, ans: Any) -> Any:
@@ -85,11 +91,21 @@ def jacobian(fun: Function, x: Any) -> Any:
             return functions()["zeros"](onp.shape(evaluation.result))
         return outputs[0]
 
-    if space.iscomplex or not hasattr(space, "shape") or (is_box(x) and type(x).__name__ != "ArrayBox"):
+    is_other = space.iscomplex or not hasattr(space, "shape") or (is_box(x) and type(x).__name__ != "ArrayBox")
+    if is_other or _rows_only.get():
         return _by_rows(fun, x)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = matrix(of_one, mode="reverse", allow_constant=True)(evaluation.inputs[0])
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = matrix(of_one, mode="reverse", allow_constant=True)(evaluation.inputs[0])
+    except Exception:
+        if not hasattr(evaluation, "result"):
+            raise
+        token = _rows_only.set(True)
+        try:
+            return _by_rows(fun, x)
+        finally:
+            _rows_only.reset(token)
     if not any(map(is_box, [evaluation.result])):
         warnings.warn(INDEPENDENT, stacklevel=3)
     return boxed(found) if hasattr(found, "creator_node") else found
