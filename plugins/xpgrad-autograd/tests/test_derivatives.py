@@ -247,6 +247,10 @@ def test_rules_of_the_program(ag, np, check):
 
     with pytest.raises(NotImplementedError, match="VJP of cube not defined"):
         ag.grad(cube)(2.0, 1.0)
+    defvjp(cube, lambda ans, x, y: lambda g: 3 * g * x**2 * y)
+    for derivative in (ag.grad(cube, 1), lambda x, y: ag.make_jvp(cube, 1)(x, y)(1.0)):
+        with pytest.raises(NotImplementedError, match="VJP of cube wrt argnum 1 not defined"):
+            derivative(2.0, 1.0)
     defvjp(cube, lambda ans, x, y: lambda g: 3 * g * x**2 * y, lambda ans, x, y: lambda g: g * x**3)
     check(cube, argnum=(0, 1))(2.0, 3.0)
     check(lambda x: np.sum(cube(x, 2.0) * x))(X)

@@ -97,8 +97,7 @@ def _conjugate(x: Any) -> Any:
 
 
 HOST_DEVICE = get_device("@numpy")
-HOST = "cpu", "@numpy"
-"""How NumPy and xpgrad call the device of NumPy's arrays."""
+HOST = "cpu", "@numpy"  # NumPy's and xpgrad's names for the device of NumPy's arrays
 
 
 def _cotangent(g: Any, like: Any) -> Any:
@@ -167,24 +166,28 @@ def make_jvp(fun: Callable[[Any], Any], x: Any) -> Callable[[Any], tuple[Any, An
 
     def pushed(v: Any) -> tuple[Any, Any]:
         """Return the value and its tangent."""
-        evaluation = Evaluation(fun, x)
         try:
-            outputs, push = linearize(evaluation, evaluation.inputs, allow_constant=True)
+            return _pushed(fun, x, v)
         except (NotImplementedError, NewKindError):  # a primitive of the program has no gradient, but perhaps a tangent
             return nodes.make_jvp(fun, x)(v)
-        value = evaluation.value(outputs)
-        if not outputs:
-            return value, vspace(value).zeros()
-        tangents = [_conjugate(_cotangent(t, like)) for t, like in zip(leaves(v), evaluation.inputs, strict=True)]
-        found = iter(map(_outside, push(tangents)))
-        return value, mapped(
-            lambda leaf: next(found) if type(leaf) is ArrayBox else vspace(leaf).zeros(), evaluation.result
-        )
 
     return pushed
 
 
-nodes.graph.update(vjp=make_vjp, jvp=make_jvp)
+def _pushed(fun: Callable[[Any], Any], x: Any, v: Any) -> tuple[Any, Any]:
+    """Return the value and its tangent, computed by xpgrad's graph."""
+    evaluation = Evaluation(fun, x)
+    outputs, push = linearize(evaluation, evaluation.inputs, allow_constant=True)
+    value = evaluation.value(outputs)
+    if not outputs:
+        return value, vspace(value).zeros()
+    tangents = [_conjugate(_cotangent(t, like)) for t, like in zip(leaves(v), evaluation.inputs, strict=True)]
+    found = iter(map(_outside, push(tangents)))
+    result = evaluation.result
+    return value, mapped(lambda leaf: next(found) if type(leaf) is ArrayBox else vspace(leaf).zeros(), result)
+
+
+nodes.graph.update(vjp=make_vjp, jvp=_pushed)
 
 # Functions with user-defined rules
 

@@ -20,7 +20,7 @@ from xpgrad_autograd.trees import leaves, mapped
 primitive_vjps: dict[Any, Callable[..., Any]] = {}
 primitive_jvps: dict[Any, Callable[..., Any]] = {}
 graph: dict[str, Callable[..., Any]] = {}
-"""`make_vjp` and `make_jvp` by xpgrad's graph, under "vjp" and "jvp"; set by `derivatives`."""
+"""By xpgrad's graph: `make_vjp` under "vjp", value and tangent of a function under "jvp"; set by `derivatives`."""
 constant: set[Any] = set()
 """Primitives whose results have no derivatives."""
 without_default: set[Any] = set()
@@ -329,7 +329,7 @@ def _pushforward(function: Any) -> Callable[..., Any]:
                     rest[i] = value
                 return function(*rest, **kwargs)
 
-            return by_graph(of_some, tuple(given[len(argnums) + i] for i in argnums))(given[: len(argnums)])[1]
+            return by_graph(of_some, tuple(given[len(argnums) + i] for i in argnums), given[: len(argnums)])[1]
 
         return pushed(*tangents, *args)
 
