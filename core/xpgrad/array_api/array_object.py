@@ -32,15 +32,17 @@ def transpose(x: Variable, /, *axes: Any) -> Variable:
     """Return the array with its axes in the order `axes`, single arguments or one sequence; reversed by default."""
     if not axes and x.ndim == 2:
         return linear_algebra.matrix_transpose(x)
-    order = axes[0] if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))) else axes or None
-    order = tuple(range(x.ndim))[::-1] if order is None else tuple(order)
-    return manipulation.permute_dims(x, axes=order)
+    order = axes[0] if len(axes) == 1 and (axes[0] is None or _listed(axes[0])) else axes or None
+    return manipulation.permute_dims(x, axes=tuple(range(x.ndim))[::-1] if order is None else tuple(order))
 
 
 def reshape(x: Variable, /, *shape: Any, copy: bool | None = None) -> Variable:
     """Return the same elements in another shape: single lengths or one sequence."""
-    lengths = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
-    return manipulation.reshape(x, shape=tuple(lengths), copy=copy)
+    return manipulation.reshape(x, shape=tuple(shape[0] if len(shape) == 1 and _listed(shape[0]) else shape), copy=copy)
+
+
+def _listed(x: Any) -> bool:
+    return isinstance(x, (tuple, list)) or getattr(x, "ndim", 0) > 0  # as an array of axes or lengths
 
 
 def flatten(x: Variable, /) -> Variable:
