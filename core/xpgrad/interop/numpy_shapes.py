@@ -31,7 +31,7 @@ from xpgrad.types import WHOLE
 
 
 def _shape(shape: Any) -> tuple[int, ...]:
-    return tuple(shape) if isinstance(shape, Sequence) or getattr(shape, "ndim", 0) else (operator.index(shape),)
+    return tuple(shape) if isinstance(shape, Sequence) or getattr(shape, "ndim", 0) > 0 else (operator.index(shape),)
 
 
 def _size(shape: tuple[int, ...], axis: Any) -> int:
