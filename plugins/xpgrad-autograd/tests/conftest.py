@@ -10,3 +10,24 @@ def served():
     xpgrad_autograd.install()
     yield
     xpgrad_autograd.uninstall()
+
+
+@pytest.fixture
+def ag():
+    import autograd
+
+    return autograd
+
+
+@pytest.fixture
+def np():
+    import autograd.numpy
+
+    return autograd.numpy
+
+
+@pytest.fixture
+def check():
+    from autograd.test_util import check_grads
+
+    return check_grads

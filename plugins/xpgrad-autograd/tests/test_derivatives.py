@@ -10,27 +10,6 @@ import scipy.stats
 X = onp.array([0.5, 1.0, -2.0])
 
 
-@pytest.fixture
-def ag():
-    import autograd
-
-    return autograd
-
-
-@pytest.fixture
-def np():
-    import autograd.numpy
-
-    return autograd.numpy
-
-
-@pytest.fixture
-def check():
-    from autograd.test_util import check_grads
-
-    return check_grads
-
-
 def test_operators_on_functions(ag, np):
     def f(x):
         return np.sum(np.sin(x) * x**2)
@@ -122,39 +101,6 @@ def test_dot(shapes, np, check):
     a, b = (onp.arange(1.0, 1 + onp.prod(shape)).reshape(shape) / 5 for shape in shapes)
     check(np.dot, argnum=(0, 1))(a, b)
     check(lambda a: np.dot(a.tolist() if isinstance(a, onp.ndarray) else a, b.tolist()), modes=["rev"])(a)
-
-
-def test_jacobians_of_rules_that_call_other_libraries(ag, np):
-    from autograd.extend import defvjp, primitive
-    from autograd.misc.fixed_points import fixed_point
-    from autograd.tracer import getval
-
-    squared = primitive(lambda x: onp.array([float(each) ** 2 for each in x]))
-    slope = primitive(lambda x, g: onp.array([2 * float(each) for each in x]) * g)
-    defvjp(squared, lambda ans, x: lambda g: slope(x, g))
-    doubled = primitive(lambda g: onp.array([2 * float(each) for each in g]))
-    defvjp(slope, lambda ans, x, g: lambda h: h * doubled(getval(g)), lambda ans, x, g: lambda h: slope(x, h))
-    onp.testing.assert_allclose(ag.jacobian(squared)(X), onp.diag(2 * X))
-    onp.testing.assert_allclose(ag.hessian(lambda x: np.sum(squared(x)))(X), 2 * onp.eye(3))
-
-    def root(a):
-        return fixed_point(lambda a: lambda x: (x + a / x) / 2, a, onp.ones(3), lambda x, y: np.max(abs(x - y)), 1e-12)
-
-    onp.testing.assert_allclose(ag.jacobian(root)(1 + X**2), onp.diag(0.5 / onp.sqrt(1 + X**2)))
-
-
-def test_masks_of_values_in_second_derivatives(ag, np):
-    def function(x):
-        y = np.exp(x)
-        return np.sum(np.where(y._value > 1.2, y, 0.0))
-
-    onp.testing.assert_allclose(ag.hessian(function)(X), onp.diag(onp.where(onp.exp(X) > 1.2, onp.exp(X), 0)))
-
-
-def test_singular_matrices_raise_numpys_error(ag, np):
-    for function in (np.linalg.cholesky, np.linalg.inv):
-        with pytest.raises(onp.linalg.LinAlgError):
-            ag.grad(lambda x, function=function: np.sum(function(x)))(onp.zeros((2, 2)))
 
 
 def test_full_and_logsumexp(ag, np):

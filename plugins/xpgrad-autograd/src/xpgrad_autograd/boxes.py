@@ -31,7 +31,7 @@ class Box:
     _trace: Any
     _value: Any
     types: ClassVar[set[type]] = set()
-    type_mappings: ClassVar[dict[type, type["Box"]]] = {}
+    type_mappings: ClassVar[dict[type, Callable[..., "Box"]]] = {}
 
     def __init__(self, value: Any, trace: int, node: Any) -> None:
         self._value, self._trace, self._node = value, trace, node
@@ -252,6 +252,12 @@ def is_box(x: Any) -> bool:
     return type(x) in Box.types
 
 
+def is_of_program(x: Any) -> bool:
+    """Return whether the program has registered a class of boxes for values such as `x`, which are no arrays."""
+    kind: Any = Box.type_mappings.get(type(x), ArrayBox)
+    return isinstance(kind, type) and not issubclass(kind, ArrayBox)
+
+
 def value_of(x: Any) -> Any:
     """Return the value of `x` outside all traces."""
     while is_box(x):
@@ -296,8 +302,10 @@ def inside(x: Any) -> Any:
         return kind([inside(each) for each in x])
     if kind.__module__.startswith(TABLES) and hasattr(x, "to_numpy"):
         return x.to_numpy()
-    if kind is np.ndarray and x.dtype == object and any(map(is_box, x.flat)):
-        return inside(functions()["array"](x.tolist()))
+    if isinstance(x, np.ndarray):
+        if x.dtype == object and any(map(is_box, x.flat)):
+            return inside(functions()["array"](x.tolist()))
+        return np.asarray(x) if kind in Box.type_mappings else x  # of a subclass that the program has registered
     return x
 
 
@@ -309,7 +317,7 @@ def _index(index: Any) -> Any:
         return tuple(map(_index, index))
     if kind is list or kind.__module__.startswith(TABLES):
         return np.asarray(value_of_all(index))
-    return value_of(index)
+    return np.asarray(index) if isinstance(index, np.ndarray) else value_of(index)
 
 
 def value_of_all(x: Any) -> Any:

@@ -1,6 +1,7 @@
 """`make_vjp`, `make_jvp` and `primitive`: autograd's engine, implemented by xpgrad's engine."""
 
 import functools
+import math
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count
@@ -13,7 +14,7 @@ from xpgrad import primitive as xpgrad_primitive
 from xpgrad.plugin import unchecked_vjp
 from xpgrad.transforms import linearize
 from xpgrad_autograd import nodes
-from xpgrad_autograd.boxes import ArrayBox, Box, boxed, inside, is_box, plain, value_of
+from xpgrad_autograd.boxes import ArrayBox, Box, boxed, inside, is_box, is_of_program, plain, value_of
 from xpgrad_autograd.spaces import numpy_dtype, vspace
 from xpgrad_autograd.trees import TREES, filled, leaves, mapped
 from xpgrad_autograd.wrapping import as_primitive, has_box
@@ -81,10 +82,14 @@ def _input(leaf: Any) -> Any:
     kind = type(leaf)
     if kind is ArrayBox:
         return leaf.in_graph
-    if kind not in Box.type_mappings and not hasattr(leaf, "__array_namespace__") and not hasattr(leaf, "detach"):
-        raise TypeError(f"Can't differentiate w.r.t. type {kind}")
-    if hasattr(leaf, "detach") or (kind is not np.ndarray and hasattr(leaf, "__array_namespace__") and leaf.ndim):
-        return leaf
+    maker = Box.type_mappings.get(kind)
+    if maker is None:
+        if isinstance(leaf, np.ndarray) or not (hasattr(leaf, "__array_namespace__") or hasattr(leaf, "detach")):
+            raise TypeError(f"Can't differentiate w.r.t. type {kind}")
+        if hasattr(leaf, "detach") or leaf.ndim:
+            return leaf
+    elif not isinstance(maker, type):
+        maker(leaf, 0, None)  # a function of the program, which may reject the argument
     array = np.asarray(leaf)
     if array.dtype == object and has_box([array]):
         return inside(array)
@@ -115,7 +120,7 @@ def _cotangent(g: Any, like: Any) -> Any:
         g = np.asarray(g)
         g = (g.real if g.dtype.kind == "c" and like.dtype.kind != "c" else g).astype(like.dtype)
     if tuple(g.shape) != tuple(like.shape):
-        g = g.reshape(like.shape) if g.size == like.size else np.broadcast_to(g, like.shape)
+        g = g.reshape(like.shape) if g.size == math.prod(like.shape) else np.broadcast_to(g, like.shape)
     return _conjugate(g)
 
 
@@ -332,7 +337,7 @@ class Application(FunctionNode):
         seeds = iter([_seed(g, y) for g, y in zip(grad_outputs, kept, strict=True)])
         cotangent = mapped(lambda leaf: next(seeds) if self.is_output(leaf) else np.zeros(np.shape(leaf)), self.result)
         made = list(nodes.vjp_of(self.function)(self.argnums, answer, args, self.kwargs)(cotangent))
-        found = [g for arg, g in zip(self.argnums, made, strict=True) for g in _of_boxes(self.args[arg], g)]
+        found = [g for arg, g in zip(self.argnums, made, strict=True) for g in nodes.of_boxes(self.args[arg], g)]
         return tuple(_gradient(found[i], inputs[i]) for i in target_input_indexes)
 
 
@@ -340,17 +345,12 @@ def _argnums(args: tuple[Any, ...]) -> tuple[int, ...]:
     return tuple([i for i, x in enumerate(args) if is_box(x) or (isinstance(x, TREES) and any(map(is_box, leaves(x))))])
 
 
-def _of_boxes(arg: Any, gradient: Any) -> list[Any]:
-    return [g for leaf, g in zip(leaves(arg), leaves(gradient), strict=True) if is_box(leaf)]
-
-
 def _is_inexact(leaf: Any) -> bool:
     return np.asarray(leaf).dtype.kind in "fc"
 
 
 def _array(leaf: Any) -> Any:
-    kind = Box.type_mappings.get(type(leaf))
-    if kind is not None and not issubclass(kind, ArrayBox):
+    if is_of_program(leaf):
         raise NewKindError(f"expected arrays, got a value of the program's type {type(leaf).__name__}")
     if type(leaf) is ArrayBox:  # of an array of a transform
         return leaf.in_graph.array

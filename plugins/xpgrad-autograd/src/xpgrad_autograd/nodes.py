@@ -13,9 +13,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from xpgrad import array_api
-from xpgrad_autograd.boxes import ArrayBox, Box, NodeBox, functions, is_box, value_of
+from xpgrad_autograd.boxes import ArrayBox, Box, NodeBox, functions, is_box, is_of_program, value_of
 from xpgrad_autograd.spaces import vspace
-from xpgrad_autograd.trees import leaves, mapped
+from xpgrad_autograd.trees import TREES, leaves, mapped
 
 primitive_vjps: dict[Any, Callable[..., Any]] = {}
 primitive_jvps: dict[Any, Callable[..., Any]] = {}
@@ -119,10 +119,9 @@ def new_box(value: Any, number: int, node: Node) -> Box:
     TypeError
         No box is registered for its type.
     """
-    kind: type[Box] | None = Box.type_mappings.get(type(value))
-    if kind is None and not is_box(value):
+    if type(value) not in Box.type_mappings and not is_box(value):
         raise TypeError(f"Can't differentiate w.r.t. type {type(value)}")
-    return (NodeBox if kind is None or issubclass(kind, ArrayBox) else kind)(value, number, node)
+    return (Box.type_mappings[type(value)] if is_of_program(value) else NodeBox)(value, number, node)
 
 
 def is_traced(x: Any) -> bool:
@@ -143,6 +142,14 @@ def among(args: Iterable[Any]) -> bool:
 def inside_dict(x: Any) -> bool:
     """Return whether `x` is a dictionary with boxes."""
     return isinstance(x, dict) and any(map(is_box, leaves(x)))
+
+
+def of_boxes(arg: Any, gradient: Any) -> list[Any]:
+    """Return the gradients by the boxes within an argument; the gradient by a sequence may be an array."""
+    if not isinstance(arg, TREES):
+        return [gradient] if is_box(arg) else []
+    items = arg.items() if isinstance(arg, dict) else enumerate(arg)
+    return [g for key, each in items for g in of_boxes(each, gradient[key])]
 
 
 def applied(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], *, constant: bool) -> Any:
@@ -394,9 +401,7 @@ def needed(x: Any) -> bool:
     """Return whether a value is of a kind that the program has registered, or in a trace of nodes."""
     if Box.type_mappings.get(type(x)) is ArrayBox:
         return False
-    return any(
-        is_traced(leaf) or not issubclass(Box.type_mappings.get(type(leaf), ArrayBox), ArrayBox) for leaf in leaves(x)
-    )
+    return any(is_traced(leaf) or is_of_program(leaf) for leaf in leaves(x))
 
 
 def make_vjp(fun: Callable[[Any], Any], x: Any) -> tuple[Callable[[Any], Any], Any]:

@@ -49,7 +49,7 @@ def has_box(values: Iterable[Any]) -> bool:
             return True
         if (kind is list or kind is tuple) and has_box(x):
             return True
-        if kind is np.ndarray and x.dtype.hasobject and any(type(each) in types for each in x.flat):
+        if isinstance(x, np.ndarray) and x.dtype.hasobject and any(type(each) in types for each in x.flat):
             return True
     return False
 
