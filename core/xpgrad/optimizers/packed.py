@@ -16,6 +16,8 @@ from xpgrad.types import Array
 
 MAX_JOINED = 16
 """Number of groups that compiled code updates together, and that are kept."""
+RETRY = 16
+"""Number of steps after which a kernel that was not compiled is asked for again."""
 MOST = 2**14
 """Number of elements of the largest parameter that is packed: for larger ones the copies take longer than the calls."""
 
@@ -181,17 +183,18 @@ class Packs:
             return None
         key = key, *map(id, group)
         joined = self.joined.get(key)
-        if joined is None or joined.kernel is not kernel or not joined.holds():
+        if joined is not None and joined.run is None and rule.t % RETRY:
+            return None
+        if joined is None or joined.run is None or joined.kernel is not kernel or not joined.holds():
             for param in group:
                 param.update_rule.prepare(param)
             if any(param.update_rule._state.keys() != rule._state.keys() for param in group):
                 return None
-            joined = Joined(group, kernel, [*rule._state])
-            if joined.run is None:
-                return None
             if len(self.joined) >= MAX_JOINED:  # other parameters may get gradients in each step
                 self.joined.clear()
-            self.joined[key] = joined
+            joined = self.joined[key] = Joined(group, kernel, [*rule._state])
+        if joined.run is None:
+            return None
         run: Any = joined.run
 
         def update() -> None:

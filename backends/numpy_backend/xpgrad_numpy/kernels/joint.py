@@ -42,9 +42,10 @@ def joint(kernel: RowKernel, groups: Sequence[Sequence[Array]]) -> "Joint | None
     found = _libraries.get((kernel, dtype)) or _libraries.setdefault(
         (kernel, dtype), RowLibrary(dtype, lambda: [kernel])
     )
+    if not found.functions:
+        found.start()
     function = found.functions.get(kernel.name)
     if function is None:
-        found.start()
         return None
     if not all(a.shape == each[0].shape and a.dtype == dtype and a.flags.carray for each in groups for a in each):
         return None
