@@ -22,7 +22,7 @@ from benchmarks.gpu.timings import NAMES
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = "gaussian_process", "maximum_likelihood", "phase_retrieval", "pde_adjoint"
-TESTS = "tests/backends/cupy", "tests/core/backend", "tests/core/chainer"
+TESTS = "tests/backends/cupy", "tests/core/backend", "tests/core/backends"
 """Where the tests marked gpu are."""
 ENVIRONMENT = {"JAX_ENABLE_X64": "1", "XLA_PYTHON_CLIENT_PREALLOCATE": "false", "PYTHONUNBUFFERED": "1"}
 

@@ -13,7 +13,7 @@ from xpgrad.config import config
 from xpgrad.errors import CompileWarning, TraceError
 from xpgrad.graph.parameter import Parameter
 from xpgrad.graph.variable import Variable, constant_variable
-from xpgrad.optimizers.formula import Numbers, apart, is_option, real_spec
+from xpgrad.optimizers.formula import OPTIONS, Numbers, apart, real_spec
 from xpgrad.optimizers.loss_scaling import finite
 from xpgrad.optimizers.undo import GradientJournal
 from xpgrad.optimizers.update_rule import UpdateRule, held_by
@@ -97,7 +97,7 @@ class CompiledStep:
                 rule: UpdateRule = param.update_rule
                 groups.append((self._group(param, known, numbers), param._node.spec, rule))
                 hooks.append(_of_hooks(rule) if rule._hooks["pre"] or rule._hooks["post"] else ())
-            options = [{name: x for name, x in each.items() if is_option(x)} for each in numbers]
+            options = [{name: x for name, x in each.items() if type(x) in OPTIONS} for each in numbers]
             dynamic = optimizer._scale and optimizer._scale.interval is not None
             key = (
                 tuple(groups), tuple([tuple(each.items()) for each in options]), tuple(map(id, params)), dynamic,
@@ -178,7 +178,7 @@ class StepProgram:
         optimizer = self.owner.optimizer
         for place, scalars in self.scalars.items():
             for name, x in numbers[place.group].items():
-                if not is_option(x):
+                if type(x) not in OPTIONS:
                     if name not in scalars:
                         scalars[name] = Scalar(place.device, place.dtype)
                         self.numbers[place][name] = scalars[name].variable

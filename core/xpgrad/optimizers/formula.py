@@ -17,7 +17,9 @@ from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.types import Array, Dtype, Namespace
 
 Numbers = Mapping[str, Any]
-"""Coefficients of a formula by name: numbers, or 0-d Variables; and options, which are bool or None."""
+"""Coefficients of a formula by name: numbers, or 0-d Variables; and options."""
+OPTIONS = frozenset([bool, type(None)])
+"""Types of the coefficients that decide which operations a step has."""
 
 
 class Formula:
@@ -136,16 +138,11 @@ def prepared(numbers: Numbers, spec: Spec) -> Numbers:
     """Return coefficients as operands for parameters of `spec`."""
     spec = real_spec(spec)
     known = spec.constants
-    return {name: x if is_option(x) else known.get(x) or _operand(x, spec) for name, x in numbers.items()}
+    return {name: x if type(x) in OPTIONS else known.get(x) or _operand(x, spec) for name, x in numbers.items()}
 
 
 def _operand(x: Any, spec: Spec) -> Any:
     return x if isinstance(x, Variable) else spec.backend.prepare(float(x), spec)
-
-
-def is_option(x: Any) -> bool:
-    """Return whether a coefficient decides which operations a step has: a bool or None."""
-    return x is None or x is True or x is False
 
 
 class FormulaStep:
@@ -168,7 +165,7 @@ class FormulaStep:
         """Return the step as a kernel for executors, or None for users' formulas, and the numbers that it takes."""
         if not self._formula.step.__module__.startswith(__package__):  # others may depend on more than their arguments
             return None, ()
-        numbers = {name: x for name, x in self.c.items() if not is_option(x)}
+        numbers = {name: x for name, x in self.c.items() if type(x) not in OPTIONS}
         options = tuple([(name, x) for name, x in self.c.items() if name not in numbers])
         return _kernel(self._formula.step, self.names, tuple(numbers), options), [*numbers.values()]
 

@@ -65,8 +65,9 @@ class Pack:
 
     def holds(self) -> bool:
         """Return whether no parameter and no state was replaced: the states are parts of the common arrays."""
-        if any(param._array is not array for param, array in zip(self.params, self.arrays, strict=True)):
-            return False
+        for param, array in zip(self.params, self.arrays, strict=True):
+            if param._array is not array:
+                return False
         for param, part in zip(self.params, self.parts, strict=self.apart):
             state = param.update_rule._state
             if state is None:
@@ -178,12 +179,12 @@ class Packs:
         rule, spec = group[0].update_rule, group[0]._node.spec
         if rule._state is None:  # the first update makes the states
             return None
-        kernel, numbers = FormulaStep(rule.formula, [*rule._state], c, spec).kernel()
-        if kernel is None:
-            return None
         key = key, *map(id, group)
         joined = self.joined.get(key)
         if joined is not None and joined.run is None and rule.t % RETRY:
+            return None
+        kernel, numbers = FormulaStep(rule.formula, [*rule._state], c, spec).kernel()
+        if kernel is None:
             return None
         if joined is None or joined.run is None or joined.kernel is not kernel or not joined.holds():
             for param in group:

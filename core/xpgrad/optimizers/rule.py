@@ -7,7 +7,7 @@ from xpgrad import array_api
 from xpgrad.config import backprop_mode, called_with
 from xpgrad.errors import DtypeError
 from xpgrad.graph.variable import Variable, constant_variable
-from xpgrad.optimizers.formula import Formula, FormulaStep, is_option, real_spec, state_spec
+from xpgrad.optimizers.formula import OPTIONS, Formula, FormulaStep, real_spec, state_spec
 from xpgrad.transforms.leaves import as_leaf, is_array
 from xpgrad.transforms.trees import Structure, flatten, where
 from xpgrad.types import Dtype
@@ -130,7 +130,7 @@ class Rule:
 def _cast(x: Any, dtype: Dtype) -> Any:
     if isinstance(x, Variable):
         return x if x.dtype == dtype else array_api.astype(x, dtype)
-    return x if is_option(x) else float(x)
+    return x if type(x) in OPTIONS else float(x)
 
 
 def _variables(leaves: Sequence[Any], structure: Structure, what: str) -> list[Variable]:

@@ -27,6 +27,8 @@ READING = (
     "interpolate.RegularGridInterpolator:nearest",
     "spatial.transform.Rotation:mean",
     "spatial.transform.Rotation:align",
+    "spatial.transform.Rotation:matrix",
+    "spatial.transform.Rotation:nearest",
 )
 """Cases whose checks read values, which a compiled program cannot do."""
 
