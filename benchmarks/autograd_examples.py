@@ -10,16 +10,11 @@ differ or a limit is missed.
 """
 
 import argparse
-import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from benchmarks.peers import threads
+from benchmarks.unchanged import difference, run
 
 LIBRARIES = "autograd", "xpgrad"
 TOLERANCE = 1e-4
@@ -80,9 +75,12 @@ def main() -> int:
     for example in EXAMPLES:
         if arguments.names and example.name not in arguments.names:
             continue
-        done = [[run(library, arguments.sources, example) for library in LIBRARIES] for _ in range(arguments.runs)]
+        done = [
+            [run_example(library, arguments.sources, example) for library in LIBRARIES] for _ in range(arguments.runs)
+        ]
         theirs, ours = (min(run["seconds"] for run in runs) for runs in zip(*done, strict=True))
-        apart = difference(done[0][0], done[0][1], example.drawn)
+        keys = ("numbers", "drawn") if example.drawn else ("numbers",)
+        apart = max(difference(*(found[key] for found in done[0])) for key in keys)
         passed &= ours <= EACH * theirs and apart <= TOLERANCE
         sums = [sums[0] + theirs, sums[1] + ours]
         cells = f"{example.name} | {example.steps} | {theirs:.4f} | {ours:.4f} | {ours / theirs:.2f} | {apart:.0e}"
@@ -91,37 +89,11 @@ def main() -> int:
     return int(not passed or sums[1] > SUM * sums[0])
 
 
-def run(library: str, sources: Path, example: Example) -> dict[str, Any]:
-    """Return the seconds and the numbers of one run.
-
-    Raises
-    ------
-    RuntimeError
-        The program has failed.
-    """
-    program = sources / "examples" / f"{example.name}.py"
-    command = [sys.executable, "-m", "benchmarks.autograd_program", library, str(sources), str(program)]
-    done = subprocess.run(
-        [*command, str(example.steps)], capture_output=True, text=True, check=False,
-        cwd=Path(__file__).parent.parent, env=os.environ | threads(1),
-    )  # fmt: skip
-    if done.returncode:
-        raise RuntimeError(f"{example.name} failed with {library}: {done.stderr[-2000:]}")
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
-
-
-def difference(theirs: dict[str, Any], ours: dict[str, Any], drawn: bool) -> float:
-    """Return the largest relative difference of printed and drawn numbers; infinite if their counts differ."""
-    found = 0.0
-    for key in ("numbers", "drawn") if drawn else ("numbers",):
-        a, b = np.asarray(theirs[key], float), np.asarray(ours[key], float)
-        if len(a) != len(b):
-            return float("inf")
-        if len(a):
-            scale = np.maximum(np.abs(a), np.nanmean(np.abs(a)))
-            apart = np.abs(a - b) / np.where(scale > 0, scale, 1)
-            found = max(found, float(np.nanmax(apart, initial=0.0)))
+def run_example(library: str, sources: Path, example: Example) -> dict[str, Any]:
+    """Return the seconds and the numbers of one run."""
+    program = str(sources / "examples" / f"{example.name}.py")
+    command = [sys.executable, "-m", "benchmarks.autograd_program", library, str(sources), program, str(example.steps)]
+    found: dict[str, Any] = run(f"{example.name} with {library}", command)
     return found
 
 
