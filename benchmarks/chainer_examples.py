@@ -1,0 +1,133 @@
+"""Times of Chainer's examples by both libraries: `python -m benchmarks.chainer_examples SOURCES --real PYTHON`.
+
+SOURCES is a checkout of Chainer at v7.8.1, which has the examples, and PYTHON an interpreter that has Chainer 7.8.1
+with the versions of NumPy and six that it needs. The programs are unchanged (`benchmarks.chainer_program`), and read
+small random data sets (`benchmarks.chainer_data`). Chainer, xpgrad and xpgrad with XPGRAD_COMPILE=1 run each program
+several times in alternation, in new processes on one thread. The time of a step is the mean over the second half of
+the steps, of the minima of runs. The exit status is 1 if losses differ or a limit is missed; `--write` writes the table
+into docs/chainer.md.
+"""
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks import chainer_data
+from benchmarks.documents import DOCS, replaced
+from benchmarks.unchanged import ROOT, difference, run
+
+TOLERANCE = 1e-3
+EAGER, COMPILED, MEMORY = 0.8, 0.6, 1.0
+"""The limits of the ratios of times and of the peaks of memory to Chainer's."""
+LIBRARIES = {"chainer": {}, "xpgrad": {"XPGRAD_COMPILE": "0"}, "xpgrad compiled": {"XPGRAD_COMPILE": "1"}}
+
+
+class Example(NamedTuple):
+    """A program below ``examples``, the steps of its trainer, and its arguments."""
+
+    name: str
+    steps: int
+    arguments: str = ""
+
+    @property
+    def title(self) -> str:
+        """The name with the arguments that choose the model or its size."""
+        return " ".join([self.name, *self.arguments.replace("babi-train.txt babi-test.txt", "").split()])
+
+
+EXAMPLES = (
+    Example("mnist/train_mnist", 40),
+    Example("mnist/train_mnist_custom_loop", 40, "-e 2"),
+    Example("ptb/train_ptb", 8, "-u 200"),
+    Example("vae/train_vae", 40),
+    Example("dcgan/train_dcgan", 4, "-b 20"),
+    Example("cifar/train_cifar", 4, "-g -1 -b 16"),
+    Example("word2vec/train_word2vec", 12, "-o hsm"),
+    Example("word2vec/train_word2vec", 12, "-o ns"),
+    Example("word2vec/train_word2vec", 12, "-o original -m cbow"),
+    Example("memnn/train_memnn", 40, "babi-train.txt babi-test.txt"),
+    Example("pos/postagging", 12),
+    Example("sentiment/train_recursive_minibatch", 12),
+)
+HEAD = (
+    "| Example | Steps | Chainer, ms | eager, at most 0.8 | compiled, at most 0.6 | memory, at most 1 | losses |\n"
+    "|---|---:|---:|---:|---:|---:|---|"
+)
+
+
+def main() -> int:
+    """Print the table, and return whether an example differs or is too slow."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.chainer_examples", description=__doc__)
+    parser.add_argument("sources", type=Path, metavar="SOURCES")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="beginnings of names; default: all")
+    parser.add_argument("--real", required=True, metavar="PYTHON")
+    parser.add_argument("--runs", type=int, default=3, metavar="COUNT")
+    parser.add_argument("--write", action="store_true", help="write the table into docs/chainer.md")
+    arguments = parser.parse_intermixed_args()
+    print(HEAD)
+    lines, passed = [], True
+    for example in EXAMPLES:
+        if arguments.names and not example.name.startswith(tuple(arguments.names)):
+            continue
+        line, good = row(example, arguments.sources, arguments.real, arguments.runs)
+        print(line, flush=True)
+        lines.append(line)
+        passed &= good
+    if arguments.write:
+        path = DOCS / "chainer.md"
+        table = replaced(path.read_text(encoding="utf-8"), {"Chainer's examples": "\n".join([HEAD, *lines])})
+        path.write_text(table, encoding="utf-8")
+    return int(not passed)
+
+
+def row(example: Example, sources: Path, real: str, runs: int) -> tuple[str, bool]:
+    """Return the row of an example, and whether it meets the limits."""
+    done: dict[str, list[Any]] = {library: [] for library in LIBRARIES}
+    for _ in range(runs):
+        for library, found in done.items():
+            found.append(run_example(library, sources, real, example))
+    times = {library: step(found) for library, found in done.items()}
+    peaks = {library: min(each["peak"] for each in found) for library, found in done.items()}
+    losses = {library: found[0]["losses"] for library, found in done.items()}
+    cells, passed = [f"{example.title} | {example.steps} | {1e3 * times['chainer']:.1f}"], True
+    for library, limit in (("xpgrad", EAGER), ("xpgrad compiled", COMPILED)):
+        cells.append(_cell(times[library] / times["chainer"], limit))
+        passed &= times[library] <= limit * times["chainer"]
+    memory = max(peaks[library] for library in LIBRARIES if library != "chainer") / peaks["chainer"]
+    apart = [difference(losses["chainer"], found) for found in losses.values()]
+    same = max(apart) <= TOLERANCE and bool(losses["chainer"])
+    cells += [_cell(memory, MEMORY), "equal" if same else f"**{max(apart):.0e}**"]
+    return f"| {' | '.join(cells)} |", passed and same and memory <= MEMORY
+
+
+def step(found: list[Any]) -> float:
+    """Return the mean seconds of a step of the second half, each the fastest of runs."""
+    seconds = np.min([each["seconds"] for each in found], axis=0)
+    return float(seconds[len(seconds) // 2 :].mean())
+
+
+def _cell(ratio: float, limit: float) -> str:
+    return f"{ratio:.2f}" if ratio <= limit else f"**{ratio:.2f}**"
+
+
+def run_example(library: str, sources: Path, real: str, example: Example) -> Any:
+    """Return the times, the losses and the peak of memory of one run."""
+    script, program = ROOT / "benchmarks/chainer_program.py", (sources / "examples" / f"{example.name}.py").resolve()
+    six = run("six", [real, "-c", "import json, six; print(json.dumps(six.__file__))"])
+    python = real if library == "chainer" else sys.executable
+    command = [python, str(script), library.split()[0], six, str(program), str(example.steps)]
+    with tempfile.TemporaryDirectory() as folder:
+        chainer_data.write(Path(folder))
+        variables = LIBRARIES[library] | {"CHAINER_DATASET_ROOT": folder, "MPLBACKEND": "Agg"}
+        if library == "chainer":
+            variables["PYTHONPATH"] = ""
+        name = f"{example.title} with {library}"
+        return run(name, [*command, *example.arguments.split()], Path(folder), variables)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
