@@ -56,14 +56,21 @@ def seen(chainer, updater, steps=8):
     return found
 
 
-@pytest.mark.parametrize("config", [True, {"exact": True, "verify": "always"}, {"exact": False}])
-def test_compiled_steps_have_the_numbers_of_plain_ones(config) -> None:
+@pytest.mark.parametrize(
+    ("config", "large"),
+    [(True, 16), (True, 2**14), ({"exact": True, "verify": "always"}, 2**14), ({"exact": False}, 16)],
+)
+def test_compiled_steps_have_the_numbers_of_plain_ones(config, large, monkeypatch) -> None:
     import chainer
 
+    from xpgrad_chainer.training import steps
+
+    monkeypatch.setattr(steps, "LARGE", large)
     expected = seen(chainer, updater_of(chainer, network(chainer)))
     updater = updater_of(chainer, network(chainer))
     with chainer.using_config("compile", config):
         found = seen(chainer, updater)
+    assert isinstance(updater._step._program, steps.Apart) == (config is True and large == 16)
     (program,) = updater._step._program.programs.values()
     assert program.function.cache_info().hits >= 3
     for value, other in zip(found, expected, strict=True):

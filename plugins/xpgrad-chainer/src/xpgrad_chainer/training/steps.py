@@ -4,11 +4,13 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from xpgrad import CompileWarning, Variable, get_array_types
+from xpgrad import CompileWarning, Variable, compile, get_array_types
 from xpgrad.optimizer import GradientMethod, UpdateRule
 
 KINDS = 3
 """So many kinds of batches have programs; with more, or with so many times three steps without one, none has."""
+LARGE = 2**14
+"""The elements of a parameter that is updated apart from a program with the numbers of plain steps."""
 PLAIN = (bool, int, float, str, bytes, type(None))
 
 
@@ -31,11 +33,16 @@ class Step:
 
     def __call__(self, *args: Any, **kwds: Any) -> None:
         """Do a step."""
-        if self.given_up or not (_has_formulas(self.optimizer) and _is_readable((args, kwds))):
+        initialised = self._program is not None or all(p.is_initialized for p in self.optimizer.target.params())
+        if self.given_up or not (initialised and _has_formulas(self.optimizer) and _is_readable((args, kwds))):
             self.optimizer.update(self.loss, *args, **kwds)
             return
         if self._program is None:
-            self._program = self.optimizer.compile(_of_arrays(self.loss), keep_grads=True, **self.options)
+            loss = _of_arrays(self.loss)
+            if self.options.get("exact") and _has_large_parameters(self.optimizer):
+                self._program = Apart(self.optimizer, loss, self.options)
+            else:
+                self._program = self.optimizer.compile(loss, keep_grads=True, **self.options)
         self._program(*args, **kwds)
         found = [each.function.cache_info() for each in self._program.programs.values()]
         kinds = sum(info.size for info in found)
@@ -49,6 +56,38 @@ class Step:
             )
         if kinds > KINDS or sum(info.misses for info in found) > 3 * KINDS:
             self.given_up, self._program = True, None
+
+
+class Apart:
+    """A program for the gradients, and `Optimizer.update`, whose compiled code updates large parameters in one pass.
+
+    Attributes
+    ----------
+    programs : dict
+        As of a compiled step: of objects with the attribute `function`.
+    """
+
+    def __init__(self, optimizer: Any, loss: Callable[..., Any], options: Mapping[str, Any]) -> None:
+        self.optimizer = optimizer
+
+        def gradients(*args: Any, **kwds: Any) -> None:
+            result = loss(*args, **kwds)
+            optimizer.target.cleargrads()
+            result.backward()
+
+        gradients.__name__ = gradients.__qualname__ = loss.__name__
+        self.function = compile(gradients, **options)
+        self.programs = {None: self}
+
+    def __call__(self, *args: Any, **kwds: Any) -> None:
+        """Do a step."""
+        self.function(*args, **kwds)
+        self.optimizer.update()
+
+
+def _has_large_parameters(optimizer: Any) -> bool:
+    """Return whether an exact program would take longer for the update of a parameter than `Optimizer.update`."""
+    return optimizer._scale is None and any(param.size > LARGE for param in optimizer.target.params())
 
 
 def _of_arrays(loss: Callable[..., Any]) -> Callable[..., Any]:
