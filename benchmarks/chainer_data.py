@@ -18,8 +18,11 @@ def write(folder: Path) -> None:
         (root / name).mkdir(parents=True)
     for name, count in (("train", 2000), ("test", 200)):
         np.savez(root / f"mnist/{name}.npz", x=rng.integers(0, 256, (count, 784), np.uint8), y=_labels(rng, count))
-    pictures = {f"{name}_x": rng.integers(0, 256, (count, 3072), np.uint8) for name, count in _CIFAR}
-    np.savez(root / "cifar/cifar-10.npz", **pictures, **{f"{name}_y": _labels(rng, count) for name, count in _CIFAR})
+    pictures: dict[str, Any] = {}
+    for name, count in (("train", 1000), ("test", 100)):
+        pictures[f"{name}_x"] = rng.integers(0, 256, (count, 3072), np.uint8)
+        pictures[f"{name}_y"] = _labels(rng, count)
+    np.savez(root / "cifar/cifar-10.npz", **pictures)
     for name, count in (("train", 30_000), ("valid", 1500), ("test", 500)):
         words = np.minimum(rng.geometric(0.005, count), WORDS) - 1
         words[:WORDS] = np.arange(WORDS)[:count]
@@ -29,11 +32,8 @@ def write(folder: Path) -> None:
     for name, count in (("train", 400), ("test", 50)):
         stories = "".join(_story(rng) for _ in range(count))
         (folder / f"babi-{name}.txt").write_text(stories, encoding="utf-8")
-        trees = "".join(f"{_tree(rng, rng.integers(2, 12))}\n" for _ in range(count))
+        trees = "".join(f"{_tree(rng, int(rng.integers(2, 12)))}\n" for _ in range(count))
         (folder / f"trees/{name}.txt").write_text(trees, encoding="utf-8")
-
-
-_CIFAR = ("train", 1000), ("test", 100)
 
 
 def _labels(rng: np.random.Generator, count: int) -> Any:
@@ -41,7 +41,7 @@ def _labels(rng: np.random.Generator, count: int) -> Any:
 
 
 def _chosen(rng: np.random.Generator, words: Sequence[str]) -> str:
-    return words[rng.integers(len(words))]
+    return words[int(rng.integers(len(words)))]
 
 
 def _story(rng: np.random.Generator) -> str:
@@ -58,5 +58,5 @@ def _tree(rng: np.random.Generator, leaves: int) -> str:
     label = rng.integers(5)
     if leaves == 1:
         return f"({label} word{rng.integers(WORDS)})"
-    left = rng.integers(1, leaves)
+    left = int(rng.integers(1, leaves))
     return f"({label} {_tree(rng, left)} {_tree(rng, leaves - left)})"
