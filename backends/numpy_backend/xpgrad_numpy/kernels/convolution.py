@@ -129,15 +129,16 @@ def convolution_filter_backward(x: Array, g: Array, /, geometry: Geometry, group
     if not x.size or not g.size:
         return np.zeros(shape, result)
     patches = Patches(geometry, x.shape, groups, filters, dtype, "sum")
-    total = np.zeros((groups, patches.layout.rows, filters), dtype)
+    total = np.zeros((groups, filters, patches.layout.rows), dtype)
     product: Any = np.empty_like(total)
     for chunk in patches.chunks(len(x)):
         columns = patches.columns(patches.given(g[chunk]))
         for matrix, given in zip(patches.of(x[chunk]), columns, strict=True):
-            np.matmul(matrix, given.mT, out=product)
+            np.matmul(given, matrix.mT, out=product)
             total += product
-    moved = total.mT.reshape((groups, filters, *geometry.ksize, channels))
-    return moved.transpose((0, 1, -1, *range(2, moved.ndim - 1))).reshape(shape).astype(result, copy=False)
+    moved = total.reshape((groups, filters, *geometry.ksize, channels))
+    found = moved.transpose((0, 1, -1, *range(2, moved.ndim - 1))).reshape(shape)
+    return np.ascontiguousarray(found, result)  # an optimizer reads it together with the filters
 
 
 CONVOLUTION: dict[str, Kernel] = {
