@@ -12,6 +12,7 @@ docs/chainer.md.
 import argparse
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -86,10 +87,16 @@ def main() -> int:
         lines.append(line)
         passed &= good
     if arguments.write:
-        path = DOCS / "chainer.md"
-        table = replaced(path.read_text(encoding="utf-8"), {"Chainer's examples": "\n".join([HEAD, *lines])})
-        path.write_text(table, encoding="utf-8")
+        write(lines, DOCS / "chainer.md")
     return int(not passed)
+
+
+def write(lines: Sequence[str], path: Path) -> None:
+    """Write rows into the table of a document; rows of examples that were not run stay."""
+    text = path.read_text(encoding="utf-8")
+    found = {line.split(" | ")[0]: line for line in [*text.splitlines(), *lines] if line.startswith("| ")}
+    rows = [found[title] for title in (f"| {example.title}" for example in EXAMPLES) if title in found]
+    path.write_text(replaced(text, {"Chainer's examples": "\n".join([HEAD, *rows])}), encoding="utf-8")
 
 
 def row(example: Example, sources: Path, real: str, runs: int) -> tuple[str, bool]:
