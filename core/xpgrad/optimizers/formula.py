@@ -163,7 +163,9 @@ class FormulaStep:
 
     def kernel(self) -> tuple[RowKernel | None, Sequence[Any]]:
         """Return the step as a kernel for executors, or None for users' formulas, and the numbers that it takes."""
-        if not self._formula.step.__module__.startswith(__package__):  # others may depend on more than their arguments
+        if not self._formula.step.__module__.startswith(
+            "xpgrad.optimizers."
+        ):  # others may depend on more than their arguments
             return None, ()
         numbers = {name: x for name, x in self.c.items() if type(x) not in OPTIONS}
         options = tuple([(name, x) for name, x in self.c.items() if name not in numbers])

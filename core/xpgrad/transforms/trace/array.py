@@ -1,12 +1,11 @@
 """Traced arrays: a library's array together with the value that it is in a program."""
 
-import operator
-
+from xpgrad.backend.levels import Level
 from xpgrad.errors import TraceError
 from xpgrad.transforms.enclosing.array import TransformedArray
 from xpgrad.transforms.trace.program import Value
 from xpgrad.transforms.trace.recording import Recording
-from xpgrad.types import Array
+from xpgrad.types import Array, DeviceHandle, Dtype, Shape
 
 REMEDY = (
     "a program cannot depend on values: use xp.where, make the argument static, or leave this part outside of the "
@@ -36,10 +35,26 @@ class TracedArray(TransformedArray):
     def __init__(self, recording: Recording, value: Value, values: Array) -> None:
         self.recording, self.value, self.values = recording, value, values
 
-    level, shape, dtype, device = (
-        property(operator.attrgetter(path))
-        for path in ("recording.level", "values.shape", "values.dtype", "value.spec.device")
-    )
+    @property
+    def level(self) -> Level:
+        """The transformation to which it belongs."""
+        return self.recording.level
+
+    @property
+    def shape(self) -> Shape:
+        """Shape of the array."""
+        shape: Shape = self.values.shape
+        return shape
+
+    @property
+    def dtype(self) -> Dtype:
+        """Dtype of the array."""
+        return self.values.dtype
+
+    @property
+    def device(self) -> DeviceHandle:
+        """The library's device object."""
+        return self.value.spec.device
 
     def values_for(self, use: str) -> Array:
         """Return the library's array, and note that the values are read, or that no program can depend on them."""

@@ -1,7 +1,7 @@
 """`TraceLevel`: the transformation that records a function, and the arrays and Variables that it has from outside."""
 
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from xpgrad.backend.backend import Backend
@@ -189,7 +189,7 @@ class TraceLevel(Level):
         if isinstance(obj, Variable):
             return obj._array is not None and self.holds(obj._array)
         if isinstance(obj, BOXES):
-            return any(map(self.escapes_in, [*obj, *obj.values()] if hasattr(obj, "values") else obj))
+            return any(map(self.escapes_in, [*obj, *obj.values()] if isinstance(obj, Mapping) else obj))
         within = getattr(obj, "__dict__", None)
         found = [] if not isinstance(within, dict) or callable(obj) else list(within.values())
         return self.holds(obj) or any(self.holds(x._array if isinstance(x, Variable) else x) for x in found)
