@@ -52,7 +52,9 @@ def export(to: Path, root: Path = ROOT) -> None:
     """Write the committed files into a directory, so that archives contain no uncommitted files."""
     done = subprocess.run(["git", "archive", "--format=tar", "HEAD"], cwd=root, capture_output=True, check=True)
     with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
-        archive.extractall(to, filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.2 has no filters
+        for member in archive:
+            archive.extract(member, to)
 
 
 def build(distribution: Distribution, source: Path, to: Path, environment: dict[str, str], mask: int) -> None:

@@ -172,6 +172,13 @@ class GradientMethod(Optimizer, Formula):
         Hyperparameters of all parameters; ``param.update_rule.hyperparam`` overrides these for one parameter.
     """
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Give the class the signature of ``__init__``: Python 3.11.2 shows that of ``__new__``."""
+        super().__init_subclass__(**options)
+        signature = inspect.signature(cls.__init__)
+        parameters = [*signature.parameters.values()][1:]
+        setattr(cls, "__signature__", signature.replace(parameters=parameters))  # noqa: B010 - it is not declared
+
     def __new__(cls, *args: Any, **given: Any) -> Self:
         """Raise an error for unknown hyperparameters, with advice on names of other libraries."""
         parameters = inspect.signature(cls.__init__).parameters
