@@ -34,12 +34,18 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Make the tests without the collector, which would visit all of them again and again: a quarter of the time."""
-    gc.disable()
+    """Make the tests without the collector, which would visit all of them again and again: a quarter of the time.
+
+    The collector stays enabled and only has no threshold: dask's module of slices, which is imported here, restores the
+    state that it had at its import after each slice. Later collections do not visit the tests.
+    """
+    thresholds = gc.get_threshold()
+    gc.set_threshold(0)
     try:
         return (yield)
     finally:
-        gc.enable()
+        gc.freeze()
+        gc.set_threshold(*thresholds)
 
 
 def pytest_report_header() -> str:
@@ -72,11 +78,9 @@ def rng() -> np.random.Generator:
 
 
 @pytest.fixture
-def few_objects() -> Iterator[None]:
+def few_objects() -> None:
     """The collector knows the objects of the test alone: among all tests, a collection takes half a second."""
     gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 @pytest.fixture(autouse=True)
@@ -87,9 +91,10 @@ def _seeded() -> None:
 
 @pytest.fixture(autouse=True)
 def _config_is_left_alone() -> Iterator[None]:
-    """A test that changes the configuration of its thread, or the default device, must restore it."""
+    """A test that changes the configuration of its thread, the default device or the collector must restore it."""
     before = dict(xpgrad.config._entries())
     yield
+    assert gc.isenabled()
     assert dict(xpgrad.config._entries()) == before
     assert plugins.default_device in (None, plugins.host.default_device)
     assert not xpgrad.get_function_hooks()
