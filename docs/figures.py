@@ -147,7 +147,7 @@ FIGURES = (
     Figure("core/xpgrad/datasets/digits.py", "Return {} scans of handwritten digits", lambda: f"{digits()[0]:,}"),
     Figure("docs/compile.md", "of the {} kinds that were used last", cached_programs),
     Figure("docs/compile.md", "Beyond {} MB the least", bytes_of_c),
-    Figure("docs/design.md", "be added to in place (from {} elements on", in_place_from),
+    Figure("docs/design/sweep.md", "be added to in place (from {} elements on", in_place_from),
 )  # fmt: skip
 
 

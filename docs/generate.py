@@ -125,8 +125,8 @@ def facts() -> str:
     return "\n".join(["| fact | meaning |", "|---|---|", *(f"| `{fact}` | {text} |" for fact, text in FACTS.items())])
 
 
-def backends(text: str) -> str:
-    """Return the page on backends with its generated tables."""
+def certification(text: str) -> str:
+    """Return the page on certification with its generated tables."""
     return _filled(text, facts=facts(), certified=certified())
 
 
@@ -192,16 +192,20 @@ def design(text: str) -> str:
     return _filled(text, layers=layers())
 
 
-def layers() -> str:
-    """Return the table of the core's layers from import-linter's contract, with the first lines of their docstrings."""
-    root = DOCS.parent
-    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+def layer_names() -> list[list[str]]:
+    """Return the modules of each layer of the core, highest first, from import-linter's contract."""
+    project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))
     contracts = project["tool"]["importlinter"]["contracts"]
     (found,) = (contract["layers"] for contract in contracts if contract["id"] == "layers")
-    rows = []
+    return [layer.split(" | ") for layer in found]
+
+
+def layers() -> str:
+    """Return the table of the core's layers, with the first lines of their docstrings."""
+    rows, found = [], layer_names()
     for number, layer in zip(range(len(found), 0, -1), found, strict=True):
-        for name in filter("__main__".__ne__, layer.split(" | ")):
-            package = root / "core" / "xpgrad" / name
+        for name in filter("__main__".__ne__, layer):
+            package = DOCS.parent / "core" / "xpgrad" / name
             path = package / "__init__.py" if package.is_dir() else package.with_suffix(".py")
             summary = (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("\n")[0]
             rows.append(f"| {number} | `{name}` | {summary.replace('``', '`').replace('|', chr(92) + '|')} |")
@@ -238,8 +242,8 @@ def main() -> None:
     """Write the pages."""
     (DOCS / "kernels.md").write_text(kernels(), encoding="utf-8")
     (DOCS / "compatibility.md").write_text(compatibility(), encoding="utf-8")
-    page = DOCS / "backends.md"
-    page.write_text(backends(page.read_text(encoding="utf-8")), encoding="utf-8")
+    page = DOCS / "certification.md"
+    page.write_text(certification(page.read_text(encoding="utf-8")), encoding="utf-8")
     page = DOCS / "chainer.md"
     page.write_text(chainer(page.read_text(encoding="utf-8")), encoding="utf-8")
     page = DOCS / "scipy.md"

@@ -1,4 +1,4 @@
-"""docs/backends.md, done as a new author would: its files are written, built, installed, and its programs run."""
+"""The pages on backends and executors, done as a new author would: files are written, built, installed and run."""
 
 import os
 import re
@@ -12,7 +12,7 @@ import pytest
 from xpgrad.plugin import Backend, CarriesGraphs, Programs
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "backends.md").read_text()
+PAGE = "".join((ROOT / "docs" / name).read_text() for name in ("backends.md", "executors.md"))
 FILES = dict(re.findall(r"^```\w+ file=(\S+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
 PRINTED = {
     "use.py": """

@@ -14,11 +14,12 @@ import xpgrad
 
 OWN_TEST = {
     "backends.md": "its files form a distribution, which has its own tests",
+    "executors.md": "as those of backends.md",
     "interop.md": "its programs need other libraries, in a separate environment (tests/examples)",
 }
 """Pages whose blocks are run by other tests, with the reason."""
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-FOLDERS = ROOT / "docs" / "howto", ROOT / "docs" / "reference" / "examples"
+FOLDERS = ROOT / "docs" / "design", ROOT / "docs" / "howto", ROOT / "docs" / "reference" / "examples"
 OTHERS = [path for folder in FOLDERS for path in sorted(folder.glob("*.md"))]
 SWITCHED = [path for path in [*DOCUMENTS, *OTHERS] if path.name not in OWN_TEST]
 

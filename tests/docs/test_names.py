@@ -29,6 +29,7 @@ from xpgrad.backend.kernels import table
 PAGES = [
     *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "examples/README.md")),
     *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs").glob("design/*.md")),
     *sorted((ROOT / "docs").glob("howto/*.md")),
     *sorted(ROOT.glob("plugins/*/README.md")),
 ]
@@ -55,15 +56,16 @@ WORDS = {
     "CONTRIBUTING.md": "make xp.sech exhaustive part_of half_of slow",  # the example of a new function, and turns
     "autograd.md": "install meta_path pth sys test_autodiff test_interface test_rfftn_odd_not_implemented"
     " xpgrad_autograd xpgrad_autograd_stand_in",
-    "backends.md": "boxed chx conformance cpu dask dpnp generator integers jax json make numpy schema soak strict"
-    " torch mlx xpgrad_npu",
+    "backends.md": "boxed generator integers xpgrad_npu",
+    "certification.md": "boxed chx conformance cpu dask dpnp jax json make mlx numpy schema soak strict torch",
     "chainer.md": "CaffeFunction DaliIterator GoogLeNet GRUBase MultiprocessParallelUpdater ReLUGrad2 ResNet50Layers"
     " TheanoFunction VGG16Layers _backprop_utils memory_layouts AsLayout mask autotune cudnn_deterministic use_cudnn"
     " use_ideep static_graph elapsed_time xpgrad_chainer chainerx",
     "compile.md": "cc clang cupy gcc monitoring settrace sys",
-    "design.md": "cpu cupy gpu native protocol.py xp.device_of xp.spec_of",
+    "design": "cpu cupy gpu native protocol.py xp.device_of xp.spec_of",
     "devices.md": "available",
     "drawing.md": "Source",  # graphviz.Source
+    "executors.md": "xpgrad_npu",
     "half-a-standard.md": "lean builtins concatenate transpose fine lean.gather operator.add expected",
     "howto": "array_api_strict array_namespace dependencies fsum jax_enable_x64 xpgrad_npu",
     "interop.md": "xp.array xpgrad.interop.spam xpgrad.interop.from_spam",  # missing names, and names of an example

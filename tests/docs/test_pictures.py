@@ -1,11 +1,15 @@
-"""The drawings of docs/drawing.md equal the current output of the code."""
+"""The drawings of the documents equal the current output of the code."""
 
 import subprocess
 import sys
 from pathlib import Path
 
 DOCS = Path(__file__).parents[2] / "docs"
-PROGRAM = "import pathlib, pictures; assert pathlib.Path('img/graph.svg').read_text() == pictures.graph() + chr(10)"
+PROGRAM = """
+import pathlib, pictures
+for name, picture in pictures.PICTURES.items():
+    assert pathlib.Path(f"img/{name}.svg").read_text() == picture() + chr(10), name
+"""
 
 
 def test_pictures_agree_with_the_code() -> None:

@@ -125,7 +125,7 @@ def _import_remedy(facts: Facts, origin: str) -> str:
 
 REMEDIES = (
     ("is not decorated", "write @hookimpl (from xpgrad.plugin) above it"),
-    ("unknown kernel", "rename the kernel, or omit it; docs/backends.md lists their names"),
+    ("unknown kernel", "rename the kernel, or omit it; docs/kernels.md lists their names"),
     (" must take (", "give the kernel these parameters: arrays by position, the rest by name"),
     ("has no default", "give it; scatter_add_by_sorting from xpgrad.plugin is right for any library"),
     ("of the plugin contract", "pip install --upgrade the plugin and xpgrad"),
