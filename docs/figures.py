@@ -65,7 +65,7 @@ def ufuncs() -> set[str]:
 
 def supported() -> set[str]:
     """Return the names of the ufuncs that xpgrad provides."""
-    from xpgrad.interop.numpy_ufuncs import UFUNCS
+    from xpgrad.interop.numpy.ufuncs import UFUNCS
 
     return ufuncs() & {*xpgrad.special.__all__, *UFUNCS}
 

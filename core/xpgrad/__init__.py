@@ -68,7 +68,7 @@ from xpgrad.graph.parameter import Parameter
 from xpgrad.graph.primitive import elementwise, primitive
 from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.interop import attributes as _attributes
-from xpgrad.interop import numpy_protocol as _numpy_protocol
+from xpgrad.interop.numpy import protocol as _numpy_protocol
 from xpgrad.listing import missing_name as _missing_name
 from xpgrad.utils.pictures import drawer as _drawer
 from xpgrad.watch.anomaly import anomaly_detection

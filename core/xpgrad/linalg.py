@@ -10,12 +10,12 @@ from xpgrad.listing import listed as _listed
 
 if TYPE_CHECKING:
     from xpgrad.array_api.linalg import *  # noqa: F403
-    from xpgrad.interop.numpy_chapters import norm as norm
-    from xpgrad.interop.numpy_equations import cond as cond
-    from xpgrad.interop.numpy_equations import lstsq as lstsq
-    from xpgrad.interop.numpy_equations import tensorinv as tensorinv
-    from xpgrad.interop.numpy_equations import tensorsolve as tensorsolve
-    from xpgrad.interop.numpy_matrices import multi_dot as multi_dot
+    from xpgrad.interop.numpy.chapters import norm as norm
+    from xpgrad.interop.numpy.equations import cond as cond
+    from xpgrad.interop.numpy.equations import lstsq as lstsq
+    from xpgrad.interop.numpy.equations import tensorinv as tensorinv
+    from xpgrad.interop.numpy.equations import tensorsolve as tensorsolve
+    from xpgrad.interop.numpy.matrices import multi_dot as multi_dot
 else:
     globals().update(_chapter("linalg"))
     __all__ = list(_chapter("linalg"))

@@ -18,7 +18,7 @@ PROGRAM = """
 import numpy as np, xpgrad
 from xpgrad import Variable, array_api as xp
 from xpgrad.backend.kernels import check_kernels
-from xpgrad.interop.numpy_ufuncs import UFUNCS
+from xpgrad.interop.numpy.ufuncs import UFUNCS
 from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.table.scenario import dtypes_of
 from xpgrad_conformance.table.table import assertions_of, run

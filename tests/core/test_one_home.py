@@ -18,8 +18,8 @@ import xpgrad.functions as F
 import xpgrad_chx as chx
 from xpgrad import Variable, ops, special
 from xpgrad.array_api import array_object
-from xpgrad.interop.numpy_functions import FUNCTIONS
-from xpgrad.interop.numpy_ufuncs import UFUNCS
+from xpgrad.interop.numpy.functions import FUNCTIONS
+from xpgrad.interop.numpy.ufuncs import UFUNCS
 from xpgrad.testing.arrays import on_host
 
 Function = Callable[..., Any]

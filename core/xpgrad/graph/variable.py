@@ -54,7 +54,7 @@ class Variable(ArrayHolder, Convertible):
     __slots__ = ("__weakref__", "_array", "_grad", "_node")
 
     __array_priority__ = 200
-    __array_ufunc__: Any  # bound by `interop.numpy_protocol`, as is the next
+    __array_ufunc__: Any  # bound by `interop.numpy.protocol`, as is the next
     __array_function__: Any
 
     _array: Array

@@ -6,7 +6,7 @@ Those call ``xpgrad.tensordot``, ``xpgrad.linalg.norm`` and so on with NumPy's a
 from typing import Any
 
 from xpgrad import array_api, ops
-from xpgrad.interop.numpy_functions import FUNCTIONS
+from xpgrad.interop.numpy.functions import FUNCTIONS
 
 
 def find(name: str) -> Any:

@@ -8,8 +8,8 @@ import pytest
 from tests.core.interop.test_numpy_functions import compare
 
 from xpgrad.errors import XpgradError
-from xpgrad.interop.numpy_functions import FUNCTIONS
-from xpgrad.interop.numpy_ufuncs import UFUNCS
+from xpgrad.interop.numpy.functions import FUNCTIONS
+from xpgrad.interop.numpy.ufuncs import UFUNCS
 
 X = np.array([[0.31, -1.27, 0.83, 2.11], [1.61, 0.47, -0.59, -1.73], [0.19, 1.07, -0.37, 0.71]])
 Y = np.array([[0.73, 0.41, 1.13, 0.23], [0.29, 1.37, 0.61, 1.91], [1.51, 0.17, 0.97, 0.53]])

@@ -10,7 +10,7 @@ import xpgrad
 from xpgrad import Variable, ops
 from xpgrad import array_api as xp
 from xpgrad.errors import BackendMismatch, UnknownArray
-from xpgrad.interop.numpy_functions import FUNCTIONS
+from xpgrad.interop.numpy.functions import FUNCTIONS
 from xpgrad.testing.arrays import on_host, placed
 
 A = np.array([[1.0, 2.0], [3.0, 4.0]])

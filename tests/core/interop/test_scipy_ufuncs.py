@@ -8,7 +8,7 @@ import pytest
 import scipy.special
 
 from xpgrad import Variable, special
-from xpgrad.interop.numpy_ufuncs import UFUNCS
+from xpgrad.interop.numpy.ufuncs import UFUNCS
 
 PAGE = Path(__file__).parents[3] / "docs" / "interop.md"
 NAMES = {name for name in dir(scipy.special) if isinstance(getattr(scipy.special, name), np.ufunc)}

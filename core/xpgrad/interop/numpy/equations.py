@@ -10,7 +10,7 @@ from xpgrad.array_api.elementwise.magnitude import squared_modulus
 from xpgrad.array_api.linalg.solving import inv_or_nan
 from xpgrad.errors import BatchError, ShapeError
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.interop.numpy_arguments import alike, numpy_function
+from xpgrad.interop.numpy.arguments import alike, numpy_function
 from xpgrad.types import integers
 
 

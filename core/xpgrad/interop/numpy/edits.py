@@ -8,7 +8,7 @@ from xpgrad import ops
 from xpgrad.array_api.shared import copying
 from xpgrad.errors import DtypeError, ShapeError
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
-from xpgrad.interop.numpy_arguments import REFUSED, holds, lead_of, like, numpy_function
+from xpgrad.interop.numpy.arguments import REFUSED, holds, lead_of, like, numpy_function
 
 
 @numpy_function("block")

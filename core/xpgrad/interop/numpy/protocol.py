@@ -14,7 +14,7 @@ from xpgrad.errors import UnknownArray
 from xpgrad.graph.primitive import operators
 from xpgrad.graph.variable import Variable
 
-EXTENSIONS = {"lib": "xpgrad.interop.numpy_lib", "special": "xpgrad.special"}
+EXTENSIONS = {"lib": "xpgrad.interop.numpy.lib", "special": "xpgrad.special"}
 """Namespaces beyond the standard, and their modules, which load when they are first used."""
 _SWAPPED = {  # ``ndarray < v`` calls ``np.less(ndarray, v)``
     "less": comparison.greater,
@@ -73,7 +73,7 @@ def array_ufunc(
             if y is not NotImplemented:
                 return y
             _refuse_operand(ufunc, x1)
-    from xpgrad.interop.numpy_ufuncs import call  # the tables, which most programs do not need
+    from xpgrad.interop.numpy.ufuncs import call  # the tables, which most programs do not need
 
     inputs = (x1,) if x2 is _ABSENT else (x1, x2, *rest)
     return call(ufunc, method, inputs, kwargs)
@@ -87,7 +87,7 @@ def array_function(self: Variable, func: Any, types: Any, args: tuple[Any, ...],
     TypeError
         The function, or an argument such as `out=`, is not defined for Variables.
     """
-    from xpgrad.interop.numpy_functions import call  # as above
+    from xpgrad.interop.numpy.functions import call  # as above
 
     return call(self, func, args, kwargs)
 

@@ -7,8 +7,8 @@ from xpgrad import array_api as xp
 from xpgrad import ops
 from xpgrad.array_api import statistical
 from xpgrad.graph.variable import as_variable
-from xpgrad.interop import numpy_masks as masks
-from xpgrad.interop.numpy_arguments import (
+from xpgrad.interop.numpy import masks
+from xpgrad.interop.numpy.arguments import (
     FLOATING,
     REFUSED,
     Function,

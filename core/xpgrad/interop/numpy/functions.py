@@ -6,24 +6,24 @@ from typing import Any
 from xpgrad.backend.checks import naming
 from xpgrad.errors import BackendMismatch, DeviceMismatch
 from xpgrad.graph.variable import Variable
-from xpgrad.interop import (
-    numpy_calls,
-    numpy_chapters,
-    numpy_edits,
-    numpy_equations,
-    numpy_lib,
-    numpy_mathematics,
-    numpy_matrices,
-    numpy_polynomials,
-    numpy_reductions,
-    numpy_shapes,
+from xpgrad.interop.numpy import (
+    calls,
+    chapters,
+    edits,
+    equations,
+    lib,
+    mathematics,
+    matrices,
+    polynomials,
+    reductions,
+    shapes,
 )
-from xpgrad.interop.numpy_arguments import TABLE, refuse_function
-from xpgrad.interop.numpy_creation import creator
+from xpgrad.interop.numpy.arguments import TABLE, refuse_function
+from xpgrad.interop.numpy.creation import creator
 
 CHAPTERS = (
-    numpy_calls, numpy_chapters, numpy_edits, numpy_equations, numpy_lib, numpy_mathematics, numpy_matrices,
-    numpy_polynomials, numpy_reductions, numpy_shapes,
+    calls, chapters, edits, equations, lib, mathematics, matrices,
+    polynomials, reductions, shapes,
 )  # fmt: skip
 
 FUNCTIONS: dict[str, Callable[..., Any]] = TABLE

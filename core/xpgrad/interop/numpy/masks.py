@@ -14,7 +14,7 @@ from xpgrad.array_api.elementwise.magnitude import squared_modulus
 from xpgrad.array_api.shared.axes import reduced_count
 from xpgrad.array_api.statistical import count_of
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.interop.numpy_arguments import Function, given, like
+from xpgrad.interop.numpy.arguments import Function, given, like
 
 
 def mask_of(a: Variable, where: Any) -> Any:

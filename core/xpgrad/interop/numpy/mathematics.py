@@ -11,7 +11,7 @@ from xpgrad.array_api.data_types import to_floating
 from xpgrad.array_api.shared import copying
 from xpgrad.backend.spellings import dtype_of
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.interop.numpy_arguments import (
+from xpgrad.interop.numpy.arguments import (
     REFUSED,
     Function,
     alike,

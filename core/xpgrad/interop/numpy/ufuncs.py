@@ -12,9 +12,9 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.errors import DtypeError, ShapeError
 from xpgrad.graph.operands import is_scalar
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.interop import numpy_masks as masks
-from xpgrad.interop.numpy_arguments import Function, alike, cast, cast_within, refuse_argument, refuse_function
-from xpgrad.interop.numpy_matrices import vecdot
+from xpgrad.interop.numpy import masks
+from xpgrad.interop.numpy.arguments import Function, alike, cast, cast_within, refuse_argument, refuse_function
+from xpgrad.interop.numpy.matrices import vecdot
 
 SAME = [name for name in xp.__all__ if name in table.declared and not table.declared[name].parameters]
 """The functions whose arguments are all arrays; NumPy's ufuncs of the same names are these functions."""

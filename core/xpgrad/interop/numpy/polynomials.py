@@ -9,9 +9,9 @@ from xpgrad import ops
 from xpgrad.array_api.data_types import to_floating
 from xpgrad.errors import BatchError, ShapeError
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.interop.numpy_arguments import alike, numpy_function
-from xpgrad.interop.numpy_equations import lstsq
-from xpgrad.interop.numpy_mathematics import vander
+from xpgrad.interop.numpy.arguments import alike, numpy_function
+from xpgrad.interop.numpy.equations import lstsq
+from xpgrad.interop.numpy.mathematics import vander
 
 
 @numpy_function("poly")

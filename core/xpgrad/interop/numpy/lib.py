@@ -7,7 +7,7 @@ from typing import Any
 from xpgrad import array_api as xp
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.interop.numpy_arguments import REFUSED, numpy_function
+from xpgrad.interop.numpy.arguments import REFUSED, numpy_function
 from xpgrad.types import WHOLE
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from xpgrad import array_api as xp
 from xpgrad.array_api.data_types import to_floating
 from xpgrad.graph.variable import as_variable
-from xpgrad.interop.numpy_arguments import (
+from xpgrad.interop.numpy.arguments import (
     REFUSED,
     Function,
     alike,

@@ -7,7 +7,7 @@ from typing import Any
 from xpgrad import array_api as xp
 from xpgrad import ops
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.interop.numpy_arguments import (
+from xpgrad.interop.numpy.arguments import (
     REFUSED,
     Function,
     alike,

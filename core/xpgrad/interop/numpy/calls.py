@@ -10,7 +10,7 @@ from xpgrad import array_api as xp
 from xpgrad.array_api.indexing import setitem
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, as_array, as_variable
-from xpgrad.interop.numpy_arguments import alike, lead_of, like, numpy_function
+from xpgrad.interop.numpy.arguments import alike, lead_of, like, numpy_function
 
 
 @numpy_function("apply_along_axis")

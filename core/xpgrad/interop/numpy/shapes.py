@@ -15,7 +15,7 @@ from xpgrad.array_api.shared.axes import checked_axes
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.interop.numpy_arguments import (
+from xpgrad.interop.numpy.arguments import (
     REFUSED,
     Function,
     alike,
