@@ -8,8 +8,8 @@ import numpy as np
 
 import xpgrad.functions as F
 from xpgrad.types import Namespace
-from xpgrad_conformance.generated.programs import Step, on_numpy, unused
-from xpgrad_conformance.generated.programs_drawn import drawn
+from xpgrad_conformance.generated.programs.drawn import drawn
+from xpgrad_conformance.generated.programs.program import Step, on_numpy, unused
 
 Made = Callable[[Any], Any]
 """``made(values)`` returns an array of the library, which the program captures."""

@@ -11,7 +11,13 @@ import numpy as np
 from xpgrad.errors import MissingFunction
 from xpgrad_conformance.check import check
 from xpgrad_conformance.checks.concurrent_calls import COUNT, run_in_rounds, switching_often
-from xpgrad_conformance.generated.call_sequences import CallSequence, drawn, sequence_error, sequence_text, smallest
+from xpgrad_conformance.generated.programs.call_sequences import (
+    CallSequence,
+    drawn,
+    sequence_error,
+    sequence_text,
+    smallest,
+)
 from xpgrad_conformance.generated.sample import raised
 from xpgrad_conformance.subject import Subject
 

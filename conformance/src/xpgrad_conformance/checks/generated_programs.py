@@ -12,10 +12,10 @@ from xpgrad.errors import MissingFunction
 from xpgrad.testing.arrays import is_floating
 from xpgrad.testing.differences import random_values
 from xpgrad_conformance.check import check
-from xpgrad_conformance.generated.programs import GeneratedProgram
-from xpgrad_conformance.generated.programs_compared import program_error
-from xpgrad_conformance.generated.programs_drawn import drawn
-from xpgrad_conformance.generated.programs_shrunk import program_text, smallest
+from xpgrad_conformance.generated.programs.compared import program_error
+from xpgrad_conformance.generated.programs.drawn import drawn
+from xpgrad_conformance.generated.programs.program import GeneratedProgram
+from xpgrad_conformance.generated.programs.shrunk import program_text, smallest
 from xpgrad_conformance.generated.sample import kind_of, raised
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.one_derivative import RTOL, disagreements

@@ -26,9 +26,9 @@ from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.operation import Operation
 from xpgrad_conformance.generated.operations import OPERATIONS
 from xpgrad_conformance.generated.perturbed import unfit
-from xpgrad_conformance.generated.programs_compared import program_error
-from xpgrad_conformance.generated.programs_drawn import drawn
-from xpgrad_conformance.generated.programs_shrunk import program_text
+from xpgrad_conformance.generated.programs.compared import program_error
+from xpgrad_conformance.generated.programs.drawn import drawn
+from xpgrad_conformance.generated.programs.shrunk import program_text
 from xpgrad_conformance.generated.sample import Sample
 from xpgrad_conformance.generated.sequences import (
     Pair,

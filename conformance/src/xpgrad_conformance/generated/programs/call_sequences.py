@@ -12,12 +12,12 @@ from xpgrad.array_api.namespace import namespace
 from xpgrad.errors import MissingFunction
 from xpgrad.testing.arrays import on_host, placed
 from xpgrad_conformance.generated.accuracy import summed
-from xpgrad_conformance.generated.call_sequences_steps import MAKERS, Event, Groups, Maker, Scene, fresh, hosted
-from xpgrad_conformance.generated.programs import VALUE, Step, compiled
-from xpgrad_conformance.generated.programs_drawn import LARGEST, Has, allowed, step_of
-from xpgrad_conformance.generated.programs_steps import MAKERS as PURE
-from xpgrad_conformance.generated.programs_steps import SHARING
-from xpgrad_conformance.generated.programs_steps import Maker as PureMaker
+from xpgrad_conformance.generated.programs.call_sequence_steps import MAKERS, Event, Groups, Maker, Scene, fresh, hosted
+from xpgrad_conformance.generated.programs.drawn import LARGEST, Has, allowed, step_of
+from xpgrad_conformance.generated.programs.program import VALUE, Step, compiled
+from xpgrad_conformance.generated.programs.steps import MAKERS as PURE
+from xpgrad_conformance.generated.programs.steps import SHARING
+from xpgrad_conformance.generated.programs.steps import Maker as PureMaker
 from xpgrad_conformance.generated.sample import kind_of, raised
 from xpgrad_conformance.generated.shrinking import commented, header
 from xpgrad_conformance.oracle import host as numpy_namespace

@@ -11,7 +11,7 @@ from xpgrad_conformance.generated import reference
 from xpgrad_conformance.generated.accuracy import summed
 from xpgrad_conformance.generated.formulas import formula
 from xpgrad_conformance.generated.gradients import differentiable, outputs
-from xpgrad_conformance.generated.programs import GeneratedProgram, on_numpy, widened
+from xpgrad_conformance.generated.programs.program import GeneratedProgram, on_numpy, widened
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.comparisons import assert_place
 

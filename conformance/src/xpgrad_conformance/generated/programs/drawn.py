@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad_conformance.generated.programs import GeneratedProgram, Step, on_numpy, unused, widened
-from xpgrad_conformance.generated.programs_steps import GAP, MAKERS, Values
+from xpgrad_conformance.generated.programs.program import GeneratedProgram, Step, on_numpy, unused, widened
+from xpgrad_conformance.generated.programs.steps import GAP, MAKERS, Values
 
 LENGTHS = 2, 3, 4
 """Lengths of axes: few, since some libraries compile for each shape."""

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad_conformance.generated.programs import GeneratedProgram, on_numpy
-from xpgrad_conformance.generated.programs_compared import Comparison
+from xpgrad_conformance.generated.programs.compared import Comparison
+from xpgrad_conformance.generated.programs.program import GeneratedProgram, on_numpy
 from xpgrad_conformance.generated.sample import Argument
 from xpgrad_conformance.generated.shrinking import commented, header, lines_of
 from xpgrad_conformance.subject import Subject

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xpgrad.types import Shape
-from xpgrad_conformance.generated.programs import VALUE
-from xpgrad_conformance.generated.programs_drawn import Has
-from xpgrad_conformance.generated.programs_steps import GAP, Values
+from xpgrad_conformance.generated.programs.drawn import Has
+from xpgrad_conformance.generated.programs.program import VALUE
+from xpgrad_conformance.generated.programs.steps import GAP, Values
 
 LARGE: tuple[Shape, ...] = (9001,), (97, 103), (130, 129), (3, 4099)
 """Shapes of arrays of 64 KiB and more, which libraries may allocate differently from small arrays."""
