@@ -25,7 +25,7 @@ from xpgrad_conformance.outcome import STATES, Outcome
 from xpgrad_conformance.plan import Item
 
 TENTHS = 10
-MANY = 1000
+MIN_CHECKS = 1000
 """Plans of fewer checks have no lines for their tenths."""
 MAX_SHOWN = 10
 """The most failures that are printed before the end."""
@@ -107,7 +107,7 @@ class Lines:
             self._print(f"{letter} {BY_LETTER[letter].name}: {said}; {self._seconds}")
         tenths = TENTHS * self._done // planned
         self._done += 1
-        if planned >= MANY and TENTHS * self._done // planned > tenths and self._done % planned:
+        if planned >= MIN_CHECKS and TENTHS * self._done // planned > tenths and self._done % planned:
             failed = sum(count for (_, state), count in self._states.items() if state == "failed")
             said = f"; {failed:,} failed" if failed else ""
             self._print(f"  {self._done:,} of {planned:,} checks{said}; {self._seconds}{self._left(planned)}")

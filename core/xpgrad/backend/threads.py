@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 Task = Callable[[int, int], object]
 
-TURNS = 4
+RANGES_A_THREAD = 4
 """Ranges for each thread, so that one that is held up leaves its work to the others."""
 
 
@@ -53,7 +53,7 @@ def run_all(task: Task, count: int, step: int | None = None) -> None:
         further ones were begun.
     """
     number = 1 if getattr(_within, "task", False) else threads()
-    step = step or max(1, -(-count // (number * TURNS if number > 1 else 1)))
+    step = step or max(1, -(-count // (number * RANGES_A_THREAD if number > 1 else 1)))
     number = min(number, -(-count // step))
     if number <= 1:
         for first in range(0, count, step):

@@ -18,7 +18,7 @@ from xpgrad.types import AnyArray, Array, Namespace, Operand, Shape
 __all__ = ["scaled_dot_product_attention"]
 
 Needed = tuple[bool, bool, bool]
-KEPT = 2**20
+MAX_KEPT_WEIGHTS = 2**20
 """Number of weights up to which they are kept for the gradients: then computing them again takes longer than memory."""
 
 
@@ -91,7 +91,7 @@ class Attention(FunctionNode):
         self.retain_outputs((0,))
         q, k, v, *masks = inputs
         mask = masks[0] if masks else None
-        keep = math.prod(q.shape[:-1]) * k.shape[-2] <= KEPT
+        keep = math.prod(q.shape[:-1]) * k.shape[-2] <= MAX_KEPT_WEIGHTS
         y, self.weights = self.backend.xp.attention(q, k, v, mask, scale=self.scale, keep=keep)
         return (y,)
 

@@ -8,7 +8,7 @@ from xpgrad.graph.parameter import Parameter
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.types import Array
 
-MOST = 65504.0
+MAX_FLOAT16 = 65504.0
 """The largest factor: the largest number of float16."""
 
 
@@ -40,7 +40,7 @@ class LossScale:
             return
         self.good += 1
         if self.good >= self.interval:
-            self.value, self.good = min(MOST, self.value * 2), 0
+            self.value, self.good = min(MAX_FLOAT16, self.value * 2), 0
 
 
 def finite(params: Sequence[Parameter]) -> list[Array]:

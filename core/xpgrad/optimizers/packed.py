@@ -18,7 +18,7 @@ MAX_JOINED = 16
 """Number of groups that compiled code updates together, and that are kept."""
 RETRY = 16
 """Number of steps after which a kernel that was not compiled is asked for again."""
-MOST = 2**14
+MAX_PACKED = 2**14
 """Number of elements of the largest parameter that is packed: for larger ones the copies take longer than the calls."""
 
 
@@ -210,7 +210,7 @@ class Packs:
         small: list[Parameter] = []
         large: list[Parameter] = []
         for param in group:
-            (small if param._node.spec.size <= MOST else large).append(param)
+            (small if param._node.spec.size <= MAX_PACKED else large).append(param)
         pack = self._pack(small, key) if len(small) > 1 else None
         if pack is not None and not pack.apart:
             pack, large = None, group

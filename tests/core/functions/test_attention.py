@@ -28,13 +28,13 @@ def _apart(shape: tuple[int, ...], dtype: str) -> Any:
     return np.swapaxes(RNG.standard_normal((*shape[:-3], *np.roll(shape[-3:-1], 1), shape[-1])).astype(dtype), -3, -2)
 
 
-@pytest.mark.parametrize("kept", [0, attention.KEPT])
+@pytest.mark.parametrize("kept", [0, attention.MAX_KEPT_WEIGHTS])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("mask", [None, CAUSAL, CAUSAL[:, :1], np.arange(240).reshape((6, 1, 40)) % 3 > 0])
 def test_raw_and_recorded_gradients_are_equal_to_the_bit(
     kept: int, dtype: str, mask: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(attention, "KEPT", kept)
+    monkeypatch.setattr(attention, "MAX_KEPT_WEIGHTS", kept)
     for shape in (6, 40, 16), (1, 40, 1), (1, 40, 70):
         q, k, v = (RNG.standard_normal(shape).astype(dtype) for _ in range(3))
         for arrays in ([q, k, v], [q[0], k[0], v[0]], [_apart((2, *shape), dtype) for _ in range(3)]):
@@ -48,11 +48,11 @@ def test_raw_and_recorded_gradients_are_equal_to_the_bit(
                 assert one.tobytes() == other.tobytes(), (shape, arrays[0].ndim)
 
 
-@pytest.mark.parametrize("kept", [0, attention.KEPT])
+@pytest.mark.parametrize("kept", [0, attention.MAX_KEPT_WEIGHTS])
 def test_heads_in_several_parts_are_as_written_with_products_and_softmax(
     kept: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(attention, "KEPT", kept)
+    monkeypatch.setattr(attention, "MAX_KEPT_WEIGHTS", kept)
     q, k, v = (RNG.standard_normal((3, 8, 200, 16)) for _ in range(3))
     raw = _results(q, k, v, None, recorded=False)
     xs = [Variable(x, requires_grad=True) for x in (q, k, v)]
@@ -72,7 +72,7 @@ def test_a_query_without_keys_gives_zeros_and_passes_no_gradient() -> None:
 
 
 def test_weights_are_kept_only_if_they_are_few_and_until_the_graph_is_released() -> None:
-    for queries, kept in (100, True), (attention.KEPT, False):
+    for queries, kept in (100, True), (attention.MAX_KEPT_WEIGHTS, False):
         xs = [Variable(np.ones(shape), requires_grad=True) for shape in ((queries, 1), (2, 1), (2, 1))]
         y = F.scaled_dot_product_attention(*xs)
         f = y.creator_node

@@ -82,7 +82,7 @@ def test_dtypes_and_sizes_have_separate_packs():
     with model.init_scope():
         for i, dtype in enumerate(("float32", "float64", "float32", "float64")):
             setattr(model, f"p{i}", Parameter(np.ones(i + 2, dtype)))
-        model.large = Parameter(np.ones(packed.MOST + 1))
+        model.large = Parameter(np.ones(packed.MAX_PACKED + 1))
         model.two_dimensional = Parameter(np.asfortranarray(np.ones((300, 200))))
         model.alone = Parameter(np.ones(2, "complex64"))
     optimizer = optimizers.MomentumSGD(lr=0.5).setup(model)

@@ -19,7 +19,7 @@ from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.comparisons import assert_place
 
 DRAWS: dict[str, Callable[..., Array]] = {"uniform": random.uniform, "normal": random.normal}
-MANY = 20_000
+SAMPLE = 20_000
 LARGE = 257, 4097, 9001, 65_539
 """Sizes of draws, with an incomplete last block."""
 NEAR = 6.0  # tolerance of means, in standard errors
@@ -181,13 +181,13 @@ def uniform_range(s: Subject) -> None:
             highest = s.host(s.backend.restore(made))
             assert (highest < 1).all(), f"random_uniform in {dtype} rounds the largest numbers below 1 to 1: {highest}"
             random.seed(80, s.device)
-            found = _drawn(s, "uniform", (MANY,), s.device, dtype).astype(np.float64)
-            what = f"{MANY} numbers of random.uniform in {dtype} on {s.device}"
+            found = _drawn(s, "uniform", (SAMPLE,), s.device, dtype).astype(np.float64)
+            what = f"{SAMPLE} numbers of random.uniform in {dtype} on {s.device}"
             assert found.min() >= 0.0, f"{what} reach down to {found.min()}"
             assert found.max() < 1.0, f"{what} reach up to {found.max()}"
             counts, _ = np.histogram(found, 10, (0.0, 1.0))
-            error = np.sqrt(MANY * 0.09)
-            assert (np.abs(counts - MANY / 10) < NEAR * error).all(), f"{what}, in tenths of [0, 1), are {counts}"
+            error = np.sqrt(SAMPLE * 0.09)
+            assert (np.abs(counts - SAMPLE / 10) < NEAR * error).all(), f"{what}, in tenths of [0, 1), are {counts}"
 
 
 @check("R18")
@@ -195,15 +195,15 @@ def normal_moments(s: Subject) -> None:
     """Normal numbers have mean 0, variance 1 and the tails of the normal distribution, and are independent."""
     with _streams_restored(s.device):
         random.seed(81, s.device)
-        found = _drawn(s, "normal", (MANY // 10, 10), s.device, "float32").astype(np.float64)
-        what = f"{MANY} numbers of random.normal in float32 on {s.device}"
+        found = _drawn(s, "normal", (SAMPLE // 10, 10), s.device, "float32").astype(np.float64)
+        what = f"{SAMPLE} numbers of random.normal in float32 on {s.device}"
         moments = ("mean", 1, 0.0, 1.0), ("variance", 2, 1.0, 2.0), ("third moment", 3, 0.0, 15.0)
         for name, power, expected, spread in (*moments, ("fourth moment", 4, 3.0, 96.0)):
-            mean, near = np.mean(found**power), NEAR * np.sqrt(spread / MANY)
+            mean, near = np.mean(found**power), NEAR * np.sqrt(spread / SAMPLE)
             assert abs(mean - expected) < near, f"{what}: the {name} is {mean:.4f}, expected {expected} to {near:.4f}"
         for axis in (0, 1):
             beside = np.mean(found * np.roll(found, 1, axis))
-            assert abs(beside) < NEAR / np.sqrt(MANY), f"{what}: neighbours along axis {axis} correlate: {beside:.4f}"
+            assert abs(beside) < NEAR / np.sqrt(SAMPLE), f"{what}: neighbours along axis {axis} correlate: {beside:.4f}"
 
 
 @check("R19")

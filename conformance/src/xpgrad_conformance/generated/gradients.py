@@ -21,7 +21,7 @@ from xpgrad_conformance.table.comparisons import assert_place
 
 UNITS = 32.0
 """Allowed error of a gradient in units in the last place of its value and of the largest element."""
-FACTOR = 8.0
+MAX_UNITS = 8.0
 """Allowed error of a gradient relative to the units of the function's value."""
 SUMMED = 0.25
 """Allowed error of a sum for each of its terms: errors of adding equal numbers accumulate in one direction."""
@@ -243,7 +243,7 @@ class _Comparison:
         largest = max(floor, float(np.max(np.abs(wanted), where=finite, initial=0.0)))
         eps = float(np.finfo(got.dtype).eps) * self._s.widened(got.dtype.name)
         summed = self._most if terms > 1 and self._places else terms  # places may all be the same
-        units = max(UNITS, FACTOR * self._sample.units, SUMMED * max(summed, self._sample.summed))
+        units = max(UNITS, MAX_UNITS * self._sample.units, SUMMED * max(summed, self._sample.summed))
         away = np.abs(got.astype(wanted.dtype) - wanted)
         near = (away <= units * eps * (np.abs(wanted) + largest)) | ~finite
         if near.all():

@@ -19,7 +19,7 @@ QUICK = "float32", "int64", "bool"
 """Dtypes that the quick profile takes for functions of every dtype."""
 LONG = "float32", "float64", "complex64", "int64"
 """Dtypes in which the full profile takes every length."""
-SOME = 7
+QUICK_LENGTHS = 7
 """How many lengths the quick profile takes in a second dtype; the full one takes twice as many outside of `LONG`."""
 MODERATE = 65_537
 """The largest length in dtypes in which the full profile takes some."""
@@ -32,7 +32,7 @@ def swept(draw: Draw, most: int = LARGEST, least: int = 0) -> list[int]:
     """Return lengths in ascending order: all lengths in one dtype (`LONG` ones in full), a random choice in others."""
     first = _is_first(draw)
     found = draw.lengths(most if first or draw.quick else min(most, MODERATE), least)
-    count = SOME if draw.quick else 2 * SOME
+    count = QUICK_LENGTHS if draw.quick else 2 * QUICK_LENGTHS
     if first or len(found) <= count:
         return found
     return sorted(int(n) for n in draw.rng.choice(found, count, replace=False))

@@ -18,11 +18,11 @@ from xpgrad_conformance.generated.stacked import names_of
 
 MAX_SIZES = 4000, 4000, 40_000
 """Maximum number of elements of an argument: a random choice of these; in the quick profile the first."""
-FROM = 20_000
+MAX_RESIZED = 20_000
 """The most elements of the arguments of a sample that is resized."""
 LENGTHS = (*range(1, 10), 1, 2, 3), range(10, 70), (15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257)
 """Ranges of axis lengths: each range is equally likely, and so are the lengths in a range."""
-MANY = 65_537, 70_001
+LONG_AXES = 65_537, 70_001
 """Lengths of one axis among short ones: more rows than a grid has blocks, or than 16 bits can number."""
 SHORT = 4
 """The most elements along axes that keep their lengths, in a sample of many rows."""
@@ -38,7 +38,7 @@ ALIGNED = ELEMENTWISE | names_of("""
 """)
 """Functions that take arguments of every shape, as far as these broadcast: axes need no names."""
 SUMS = names_of("sum cumulative_sum")
-LEFT = names_of("prod cumulative_prod diff setitem getitem scatter_add tile pow")
+EXCLUDED = names_of("prod cumulative_prod diff setitem getitem scatter_add tile pow")
 """Functions whose results would overflow or be empty, or whose parameters fit one length; and pow, which in NumPy has
 other results where one exponent is used for all elements."""
 BOUND = names_of("linalg.pinv linalg.matrix_rank")
@@ -85,7 +85,7 @@ def _kinds(sample: Sample) -> list[tuple[Any, int]]:
 
 def _fits(sample: Sample) -> bool:
     sizes = [host.size for host in sample.hosts]
-    if not sizes or min(sizes) == 0 or sum(sizes) > FROM or sample.name in LEFT:
+    if not sizes or min(sizes) == 0 or sum(sizes) > MAX_RESIZED or sample.name in EXCLUDED:
         return False
     return any(map(any, _axes(sample)))
 
@@ -155,7 +155,7 @@ def _many(draw: Draw, sample: Sample) -> dict[str, int]:
     if isinstance(axis, int) and -len(first) <= axis < len(first) and draw.rng.integers(4):
         names.sort(key=lambda name: name == first[axis])
     long, *others = names
-    return {long: draw.pick(MANY), **dict.fromkeys(others, 1), others[-1]: draw.pick((2, 3))}
+    return {long: draw.pick(LONG_AXES), **dict.fromkeys(others, 1), others[-1]: draw.pick((2, 3))}
 
 
 def _taken(draw: Draw, argument: Argument, names: tuple[str, ...], taken: Mapping[str, Any]) -> Argument:

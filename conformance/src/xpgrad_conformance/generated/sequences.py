@@ -18,9 +18,9 @@ from xpgrad_conformance.subject import Subject
 
 LOOKED_AT = 200
 """Maximum number of samples from which small samples are chosen."""
-ENOUGH = 30, 12
+CHOSEN_PAIRS = 30, 12
 """How many of them are, in the full and the quick profile; in full as few in dtypes that quick does not take."""
-AMONG = 4, 2
+SAMPLES_A_CHOICE = 4, 2
 """Ratio of available to chosen samples: the first samples are plain, later samples less so."""
 SMALL = 300
 """The most elements in the arguments of a small sample."""
@@ -29,7 +29,7 @@ WIDEST = "float64", "complex128"
 
 Pair = tuple[Sample, Sample]
 Item = TypeVar("Item")
-MADE = 8
+CACHED_PAIRS = 8
 _made: dict[Any, list[Pair]] = {}
 """Cache of pairs for checks that use the same pairs: all small pairs, and a few others."""
 
@@ -47,14 +47,14 @@ def pairs_of(s: Subject, operation: Operation, least: int = 1, most: int = SMALL
     least, most : int
         Bounds of the number of elements of all arguments.
     count : int
-        About how many; by default `ENOUGH`.
+        About how many; by default `CHOSEN_PAIRS`.
     """
-    count = count or ENOUGH[s.quick or s.dtype not in operation.quick]
+    count = count or CHOSEN_PAIRS[s.quick or s.dtype not in operation.quick]
     wanted = operation.name, s.dtype, s.device.name, s.seed, s.quick, count, least, most
     if wanted not in _made:
         if most > SMALL:
             large = [key for key in _made if key[-1] > SMALL]
-            for key in large[: max(len(large) - MADE, 0)]:
+            for key in large[: max(len(large) - CACHED_PAIRS, 0)]:
                 del _made[key]
         like = in_dtype(s, s.dtype)
         one, two = ({_key(each): each for each in _some(like, operation, k, (least, most), count)} for k in (1, 2))
@@ -187,7 +187,7 @@ def _some(s: Subject, operation: Operation, number: int, bounds: tuple[int, int]
     draw = Draw(s, operation.name, number, few=bounds[0] > SMALL, most=bounds[1])
     looked_at = islice(operation.samples(draw), LOOKED_AT)
     found = (sample for sample in looked_at if bounds[0] <= elements(sample) <= bounds[1])
-    return islice(found, AMONG[s.quick] * count)
+    return islice(found, SAMPLES_A_CHOICE[s.quick] * count)
 
 
 def evenly_spaced(found: list[Item], count: int) -> list[Item]:

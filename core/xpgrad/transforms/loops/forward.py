@@ -22,7 +22,7 @@ from xpgrad.transforms.surroundings import Surroundings
 from xpgrad.transforms.trace.level import TraceLevel
 
 ALL = "all"
-FEW = 2
+MAX_UNROLLED = 2
 """A loop of so many steps is recorded as it is."""
 FIRST_INTERVAL = 8
 """After how many steps a carry is kept at first, where the number of steps is not known."""
@@ -63,11 +63,13 @@ def looped(
     checkpoints : int, "all" or None
     """
     level = innermost()
-    if isinstance(level, TraceLevel) and steps is not None and steps > FEW:
+    if isinstance(level, TraceLevel) and steps is not None and steps > MAX_UNROLLED:
         found = traced(level, body, carry, inputs, rows, steps, checkpoints)
         if found is not None:
             return Looped(*found, steps)
-    if recording() and (isinstance(level, TraceLevel) or checkpoints == ALL or (steps is not None and steps <= FEW)):
+    if recording() and (
+        isinstance(level, TraceLevel) or checkpoints == ALL or (steps is not None and steps <= MAX_UNROLLED)
+    ):
         return _plain(body, carry, inputs, rows, steps)
     if not recording():
         return _unrecorded(body, carry, inputs, rows, steps)

@@ -21,7 +21,7 @@ SparseMode = Literal["auto", "forward", "reverse"]
 SparseFormat = Literal["csr", "csc", "coo"]
 CHUNK = 2**21
 """Numbers in the seeds of one part of a dense Jacobian, when a pattern is looked for."""
-MOVE = 0.01
+MAX_SHIFT = 0.01
 """How far from the argument a pattern is looked for, relative to its elements."""
 
 
@@ -131,7 +131,7 @@ class SparseJacobian:
         patterns = []
         for sign in (1, -1):
             moved = list(args)
-            moved[self._argnums] = perturbed(args[self._argnums], sign * MOVE)
+            moved[self._argnums] = perturbed(args[self._argnums], sign * MAX_SHIFT)
             made = sweeps.surroundings.again(None, self._sweeps, tuple(moved), kwargs)
             patterns.append(dense_pattern(made, self._name))
         return patterns[0].united(patterns[1])

@@ -12,13 +12,13 @@ import numpy as np
 from xpgrad.types import Array
 from xpgrad_jax.dtypes import checked
 
-MOST = 2**63 - 1
+MAX_INT64 = 2**63 - 1
 """The largest Python number that jax takes as an argument."""
 
 
 def parsed(number: Any, x: Any) -> Any:
     """Return a Python number to combine with `x`; jax 0.10 rejects numbers of 2**63 and more, even with uint64."""
-    if type(number) is int and number > MOST and getattr(x, "dtype", None) == jnp.uint64:
+    if type(number) is int and number > MAX_INT64 and getattr(x, "dtype", None) == jnp.uint64:
         return np.uint64(number)
     return number
 

@@ -37,7 +37,7 @@ UNITS = 512.0
 """Allowed error in units in the last place of an element and of the largest element."""
 CONDITION = 64.0
 """Allowed error relative to the effect of rounding to float32 in the model, in units of the dtype."""
-APART = 1e-4
+MAX_ROUNDING = 1e-4
 """How far, relative to 1 and to an element, float32 may be from float64 in the model."""
 
 
@@ -71,7 +71,7 @@ class Model:
         if wide.dtype.kind not in "fc":
             return np.array_equal(wide, single) and not np.any(np.abs(wide.astype(float)) > 1000)
         size = np.abs(wide)
-        return bool(np.all(size <= LARGEST) and np.all(np.abs(wide - single) <= APART * (1 + size)))
+        return bool(np.all(size <= LARGEST) and np.all(np.abs(wide - single) <= MAX_ROUNDING * (1 + size)))
 
     def error(self, name: str, got: Any) -> str | None:
         """Return the error of a value on the backend as text, or None."""

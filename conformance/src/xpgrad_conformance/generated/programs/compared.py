@@ -20,7 +20,7 @@ UNITS = 256.0
 CONDITION = 32.0
 """Allowed error relative to the effect of rounding in the reference engine, in units of the dtype: see
 `Comparison._rounding`."""
-TAME = 1e5
+MAX_GRADIENT = 1e5
 """Gradients of programs whose derivatives are larger are not compared."""
 
 
@@ -194,7 +194,7 @@ class Comparison:
 
 
 def _tame(host: Any) -> bool:
-    return bool(np.all(np.isfinite(host)) and np.all(np.abs(host) < TAME))
+    return bool(np.all(np.isfinite(host)) and np.all(np.abs(host) < MAX_GRADIENT))
 
 
 def program_error(s: Subject, program: GeneratedProgram) -> str | None:

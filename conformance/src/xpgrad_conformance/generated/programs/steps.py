@@ -7,9 +7,9 @@ import numpy as np
 
 GAP = 1e-3
 """Distance from ties and jumps beyond which rounding to float32 has no effect."""
-MANY = 100_000
+MAX_PRODUCT = 100_000
 """Elements that products of matrices have at most."""
-LEFT = 1e-3
+MIN_SUM = 1e-3
 """Minimum ratio of a sum to its sum of absolute values."""
 
 
@@ -77,7 +77,7 @@ class Values:
 
 def _cancels(sums: Any, magnitudes: Any) -> bool:
     """Return whether sums are so small, compared with sums of absolute values, that only rounding errors remain."""
-    return bool(np.max(np.abs(sums), initial=0.0) < LEFT * np.max(magnitudes, initial=0.0))
+    return bool(np.max(np.abs(sums), initial=0.0) < MIN_SUM * np.max(magnitudes, initial=0.0))
 
 
 Maker = Callable[[Values], str | None]
@@ -373,7 +373,7 @@ def _product(v: Values) -> str | None:
     line = v.line(lines if other is None else [*lines, product, product, product])
     if other is not None and line == product:
         y, inner = v.wide[other], max(wide.shape[-1], 1)
-        if wide.size * y.size > MANY * inner**2:
+        if wide.size * y.size > MAX_PRODUCT * inner**2:
             return None
         if inner > 100 and max(wide.ndim, y.ndim) < 3 and _cancels(wide @ y, np.abs(wide) @ np.abs(y)):
             return None

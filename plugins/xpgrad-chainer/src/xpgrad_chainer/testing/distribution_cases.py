@@ -23,7 +23,7 @@ OF_SAMPLES = {
 MOMENTS = {"mean": "mean", "variance": "var", "stddev": "std", "entropy": "entropy"}
 """Attributes of the distribution, and the methods of SciPy's."""
 TARGETS = {*OF_SAMPLES, *MOMENTS, "batch_shape", "event_shape", "support", "icdf", "prob", "log_prob", "sample"}
-MANY = 100000
+DRAWS = 100000
 
 
 def skip_not_in_test_target(test_target: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -134,14 +134,16 @@ class distribution_unittest(unittest.TestCase):  # noqa: N801 - Chainer's name o
 
     def check_sample(self: Any, is_gpu: bool) -> None:
         """Compare means and standard deviations of many samples."""
-        size = (MANY, *self.sample_shape)
+        size = (DRAWS, *self.sample_shape)
         found = (self.gpu_dist if is_gpu else self.cpu_dist).sample(sample_shape=size).array
         if not self.scipy_onebyone:
             expected = self.scipy_dist.rvs(size=size + self.shape, **self.scipy_params)
         else:
             drawn = [self.scipy_dist.rvs(size=size, **params) for params in self.scipy_onebyone_params_iter()]
             event = self.cpu_dist.event_shape
-            apart = np.stack([np.reshape(each, (MANY, math.prod(self.sample_shape), *event)) for each in drawn], axis=2)
+            apart = np.stack(
+                [np.reshape(each, (DRAWS, math.prod(self.sample_shape), *event)) for each in drawn], axis=2
+            )
             expected = apart.reshape(size + self.shape + event)
         for name in ("mean", "std"):
             assert_allclose(getattr(found, name)(axis=0), getattr(expected, name)(axis=0), atol=0.03, rtol=0.03)
