@@ -22,7 +22,7 @@ from xpgrad.functions.checks import (
 from xpgrad.graph.primitive import elementwise
 from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.special import exponentials
-from xpgrad.special.error_functions import ndtr
+from xpgrad.special.error_functions import DENSITY
 from xpgrad.types import AnyArray, Array, Namespace, Operand
 
 __all__ = [
@@ -242,6 +242,18 @@ def hard_sigmoid(xp: Namespace, x: AnyArray, /) -> Array:
     return fitted(xp, xp.clip(0.2 * x + 0.5, 0.0, 1.0), x)
 
 
+@elementwise(x=lambda xp, gy, x: gy * (DENSITY * xp.exp(-0.5 * (x * x)) * (2.0 - x * x)))
+def normal_weighted_slope(xp: Namespace, x: Array, /) -> Array:
+    """Derivative of `normal_weighted` at `x`, elementwise."""
+    return xp.special.ndtr(x) + x * (DENSITY * xp.exp(-0.5 * (x * x)))
+
+
+@elementwise(x=lambda xp, gy, x: gy * xp.normal_weighted_slope(x))
+def normal_weighted(xp: Namespace, x: Array, /) -> Array:
+    """``x * Phi(x)`` for the distribution function `Phi` of the normal distribution, elementwise."""
+    return x * xp.special.ndtr(x)
+
+
 @in_single_precision
 def gelu(x: AnyArray, approximate: Literal["none", "tanh"] = "none") -> Variable:
     """Gaussian error linear unit, ``x * Phi(x)`` for the normal distribution function ``Phi``, elementwise.
@@ -259,7 +271,7 @@ def gelu(x: AnyArray, approximate: Literal["none", "tanh"] = "none") -> Variable
     real_floating(x, "gelu")
     x = as_variable(x)
     if approximate == "none":
-        return x * ndtr(x)
+        return normal_weighted(x)
     if approximate != "tanh":
         raise ValueError(f"gelu: expected approximate to be 'none' or 'tanh', got {approximate!r}")
     return x * sigmoid(math.sqrt(8.0 / math.pi) * (x + 0.044715 * (x * x * x)))

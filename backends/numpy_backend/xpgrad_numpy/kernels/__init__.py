@@ -52,5 +52,9 @@ def network(name: str) -> Kernel | None:
 
 
 def special_function(name: str, xp: Namespace) -> Kernel | None:
-    """Return SciPy's function for a kernel of `xpgrad.special`, or None."""
-    return importlib.import_module(f"{__name__}.special").find(name, xp) if name.startswith("special.") else None
+    """Return a kernel of `xpgrad.special` in C or SciPy's function for it, or None."""
+    if not name.startswith(("special.", "normal_")):
+        return None
+    theirs: Kernel | None = importlib.import_module(f"{__name__}.special").find(name, xp)
+    found: Kernel | None = importlib.import_module(f"{__name__}.erf").find(name, xp, theirs)
+    return found
