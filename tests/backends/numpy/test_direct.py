@@ -1,6 +1,5 @@
 """Convolutions by direct loops in C, compared with products of matrices of windows."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,36 +11,20 @@ from xpgrad import functions as F
 from xpgrad.plugin import Geometry
 from xpgrad_c.executor import wait
 from xpgrad_c.written import Written
-from xpgrad_numpy.kernels import convolution, direct, sources
+from xpgrad_numpy.kernels import convolution, direct
 
 pytestmark = needs_compiler
 BOUNDS = {"float32": 2e-6, "float64": 4e-15}
 """Of an error, relative to the largest element."""
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A folder in which the loops are compiled."""
-    path = str(tmp_path_factory.mktemp("direct"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XPGRAD_CACHE_DIR", path)
-        patch.delenv("XPGRAD_CODEGEN", raising=False)
-        assert direct.build()
-    return path
-
-
 @pytest.fixture
-def _compiled(folder: str, codegen: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _compiled(built: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The loops, for convolutions of any size."""
-    monkeypatch.setenv("XPGRAD_CACHE_DIR", folder)
+    built(direct, direct.loops)
     for name in ("WORTH", "MIN_WIDTH", "MIN_SUMMED"):
         monkeypatch.setattr(direct, name, 1)
     monkeypatch.setattr(direct, "MAX_WASTE", 99.0)
-    for cached in (direct.loops, sources.compiled):
-        cached.cache_clear()
-    yield
-    for cached in (direct.loops, sources.compiled):
-        cached.cache_clear()
 
 
 def arrays(rng: np.random.Generator, dtype: str) -> Any:

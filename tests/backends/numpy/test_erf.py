@@ -1,6 +1,5 @@
 """The error and normal distribution functions of single precision in C are accurate, also in the tails."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,24 +10,15 @@ import xpgrad
 from xpgrad import Variable
 from xpgrad.special import erf, erfc, ndtr
 from xpgrad_numpy.kernels import erf as kernels
-from xpgrad_numpy.kernels import sources
 
 pytestmark = [needs_compiler, pytest.mark.usefixtures("_compiled")]
 FUNCTIONS = {"erf": erf, "erfc": erfc, "ndtr": ndtr, "gelu": xpgrad.functions.gelu}
 
 
 @pytest.fixture
-def _compiled(
-    tmp_path_factory: pytest.TempPathFactory, codegen: None, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[None]:
-    monkeypatch.setenv("XPGRAD_CACHE_DIR", str(tmp_path_factory.mktemp("erf")))
-    for cached in (kernels.loops, sources.compiled):
-        cached.cache_clear()
-    assert kernels.build()
+def _compiled(built: Any) -> None:
+    built(kernels, kernels.loops)
     assert kernels.loops() is not None
-    yield
-    for cached in (kernels.loops, sources.compiled):
-        cached.cache_clear()
 
 
 def points(rng: np.random.Generator) -> Any:

@@ -1,8 +1,12 @@
 """Gradients of gathers: the fast additions at positions equal `numpy.add.at`, bit by bit."""
 
+from typing import Any
+
 import numpy as np
 import pytest
+from tests.backends.c_executor.groups_to_compile import needs_compiler
 
+from xpgrad_numpy.kernels import gathers
 from xpgrad_numpy.kernels.gathers import WIDE, _add_at
 
 
@@ -18,4 +22,23 @@ def test_rows_along_an_axis(axis: int, width: int, places: list[int]) -> None:
     found, expected = np.ones(shape), np.ones(shape)
     _add_at(found, index, value)
     np.add.at(expected, index, value)
+    np.testing.assert_array_equal(found, expected)
+
+
+@needs_compiler
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_rows_are_added_in_c_with_the_same_bits(built: Any, monkeypatch: pytest.MonkeyPatch, dtype: str) -> None:
+    built(gathers, gathers.adder)
+    monkeypatch.setattr(gathers, "LEAST", 1)
+    rng = np.random.default_rng(0)
+    places = rng.integers(-5, 5, (7, 9))
+    value = rng.standard_normal((9, 7, 12)).astype(dtype)[:, :, ::2].transpose(1, 0, 2)
+    found, expected = np.ones((5, 6), dtype), np.ones((5, 6), dtype)
+    with monkeypatch.context() as patch:
+        patch.setattr(np, "ravel", None)  # which NumPy's addition needs
+        _add_at(found, places, value)
+    np.add.at(expected, places, value)
+    np.testing.assert_array_equal(found, expected)
+    with pytest.raises(IndexError):
+        _add_at(found, np.asarray([0, 5]), np.ones((2, 6), dtype))
     np.testing.assert_array_equal(found, expected)

@@ -1,29 +1,21 @@
 """The gradient of windows of 2 x 2 in C has the bits of NumPy's kernel."""
 
-from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 from tests.backends.c_executor.groups_to_compile import needs_compiler
 
 from xpgrad.plugin import Geometry
-from xpgrad_numpy.kernels import pooling, sources
+from xpgrad_numpy.kernels import pooling
 
 pytestmark = needs_compiler
 
 
 @pytest.fixture
-def _compiled(
-    tmp_path_factory: pytest.TempPathFactory, codegen: None, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[None]:
-    monkeypatch.setenv("XPGRAD_CACHE_DIR", str(tmp_path_factory.mktemp("pooling")))
+def _compiled(built: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    built(pooling, pooling.loop)
     monkeypatch.setattr(pooling, "LEAST", 1)
-    for cached in (pooling.loop, sources.compiled):
-        cached.cache_clear()
-    assert pooling.build()
-    yield
-    for cached in (pooling.loop, sources.compiled):
-        cached.cache_clear()
 
 
 @pytest.mark.usefixtures("_compiled")

@@ -1,5 +1,6 @@
 """Kernels for gradients of gathers: adding at positions, and into a buffer that the sweep owns."""
 
+import functools
 import math
 from types import EllipsisType
 from typing import Any
@@ -7,12 +8,34 @@ from typing import Any
 import numpy as np
 
 from xpgrad.plugin import Spec
-from xpgrad.types import Array, Index
+from xpgrad.types import Array, Dtype, Index
 
 MANY = 8  # number of parts from which a single call is faster
 WIDE = 512  # length of rows from which on adding row by row is faster
+LEAST = 2**13  # elements of rows from which a call of C is worth it
 EVERYTHING = slice(None)
 _BASIC = (int, slice, type(None), type(Ellipsis), np.integer)
+
+
+@functools.cache
+def adder(dtype: Dtype) -> Any:
+    """Return the addition of rows in C for numbers of a dtype, which has NumPy's bits, or None."""
+    from xpgrad_numpy.kernels import sources  # only for large arrays: it would add a tenth to the time of the import
+
+    made = sources.source("scatter", BYTES=dtype.itemsize)
+    library = None if made is None else made.library()
+    if library is None:
+        return None
+    return sources.function(library, "add_rows", None, *[sources.POINTER] * 3, sources.LONG, sources.LONG)
+
+
+def build() -> bool:
+    """Compile the libraries; return whether that was possible."""
+    from xpgrad_numpy.kernels import sources  # as above
+
+    made = [sources.source("scatter", BYTES=itemsize) for itemsize in (4, 8)]
+    done = [each is not None and each.build() for each in made]
+    return all(done)
 
 
 def accumulate(total: Array, g: Array, /) -> Array:
@@ -65,6 +88,8 @@ def _add_at(total: Array, index: Index, value: Array) -> None:
     ):
         rows = _from_the_front(items[axis], total.shape[axis]).ravel()
         width = math.prod(total.shape) // (total.shape[axis] or 1)
+        if not axis and _add_rows(total, rows, value, width):
+            return
         if total.ndim > 1 and width >= WIDE:
             sums, lines = np.moveaxis(total, axis, 0), np.moveaxis(value, axis, 0)
             for row, line in zip(rows, lines.reshape(-1, *sums.shape[1:]) if not axis else lines, strict=True):
@@ -78,6 +103,19 @@ def _add_at(total: Array, index: Index, value: Array) -> None:
         np.add.at(total.reshape(-1), places, np.ravel(value))
     else:
         np.add.at(total, index, value)
+
+
+def _add_rows(total: Array, rows: Array, value: Array, width: int) -> bool:
+    """Add rows of `value` to those of `total` in C; return whether that was possible."""
+    dtype = total.dtype
+    if width < 2 or value.size < LEAST or dtype.char not in "fd" or value.dtype != dtype:
+        return False
+    add = adder(dtype)
+    if add is None or not 0 <= rows.min() <= rows.max() < len(total):  # which NumPy refuses
+        return False
+    value, rows = np.require(value, None, ["C", "A"]), np.ascontiguousarray(rows)
+    add(total.ctypes.data, value.ctypes.data, rows.ctypes.data, width, len(rows))
+    return True
 
 
 def _is_array(item: Any) -> bool:

@@ -10,9 +10,10 @@ from xpgrad.types import Kernel
 NAMES = frozenset((
     "clipped_relu", "cross_entropy", "elu", "gate", "hard_sigmoid", "inverse_std", "leaky_relu", "log_softmax",
     "log_softmax_backward", "logsumexp", "max_pool", "max_pool_backward", "moments", "normal_weighted",
-    "normal_weighted_slope", "normalized", "normalized_backward", "normalized_gamma_backward", "relu", "scale_and_shift",
-    "sigmoid_weighted", "sigmoid_weighted_slope", "softmax", "softmax_backward", "softplus", "special.expit", "special.log_expit",
-    "standardize", "standardize_backward", "std", "sum_pool", "tanh_backward", "tanh_slope", "var",
+    "normal_weighted_slope", "normalized", "normalized_backward", "normalized_gamma_backward", "relu",
+    "scale_and_shift", "sigmoid_weighted", "sigmoid_weighted_slope", "softmax", "softmax_backward", "softplus",
+    "special.expit", "special.log_expit", "standardize", "standardize_backward", "std", "sum_pool", "tanh_backward",
+    "tanh_slope", "var",
 ))  # fmt: skip
 """Bodies that do not look at values."""
 
