@@ -1,11 +1,12 @@
 """Cases of `xpgrad.functions`: losses of label sequences, compared with sums over all paths."""
 
 import itertools
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from xpgrad_conformance.table.case import Case, Input
+from xpgrad_conformance.table.case import Input, of_functions
 
 Host = Any  # a NumPy array
 BATCHES = (3, 2, 1)
@@ -13,10 +14,7 @@ COST = Input((3, 3))
 XS = tuple(Input((batch, 3)) for batch in BATCHES)
 APART = tuple(Input((batch, 3), low=-9.0, high=9.0) for batch in BATCHES)  # no two paths have nearly equal scores
 LABELS = tuple(Input(kind="int", values=values) for values in ([2, 0, 1], [1, 1], [0]))
-
-
-def _f(name: str, call: Any, reference: Any, inputs: tuple[Input, ...], **rest: Any) -> Case:
-    return Case(f"F.{name}", call, reference, inputs, area="F", order=2, **rest)
+_f = partial(of_functions, order=2)
 
 
 def _scores(cost: Host, xs: Any) -> dict[tuple[int, ...], Host]:

@@ -1,10 +1,11 @@
 """Cases of `xpgrad.functions`: measures of the quality of predictions."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from xpgrad_conformance.table.case import Case, Input
+from xpgrad_conformance.table.case import Input, of_functions
 
 Host = Any  # a NumPy array
 SCORES = Input(values=[[3, 1, 2], [1, 2, 3], [1, 3, 2], [2, 1, 3], [1, 2, 3], [2, 3, 1], [5, 1, 0]])
@@ -14,10 +15,7 @@ PIXELS = Input((2, 2, 2), kind="int", values=[[[0, 2], [1, -1]], [[1, 1], [2, 0]
 PAIR = (Input((5, 2)), Input((5, 2)))
 FOUR = (None, None, None, "int")
 TWO = (None, "int")
-
-
-def _f(name: str, call: Any, reference: Any, inputs: tuple[Input, ...], **rest: Any) -> Case:
-    return Case(f"F.{name}", call, reference, inputs, order=0, area="F", **rest)
+_f = partial(of_functions, order=0)
 
 
 def _summary(y: Host, t: Host, classes: int = 3, beta: float = 1.0, ignored: int = -1) -> tuple[Host, ...]:
@@ -46,7 +44,7 @@ def _determination(pred: Host, true: Host, weight: Host | None = None) -> Host:
 CASES = (
     _f(
         "binary_accuracy",
-        lambda F, y, t: F.binary_accuracy(y, t),
+        {},
         lambda y, t: np.asarray(
             sum((a >= 0) == b for a, b in zip(y.ravel(), t.ravel(), strict=True)) / max((t != -1).sum(), 1)
         ),
@@ -54,7 +52,7 @@ CASES = (
     ),
     _f(
         "binary_accuracy-all_ignored",
-        lambda F, y, t: F.binary_accuracy(y, t),
+        {},
         lambda y, t: np.asarray(0.0),
         (Input((2,)), Input(kind="int", values=[-1, -1])),
     ),
@@ -67,7 +65,7 @@ CASES = (
     ),
     _f(
         "classification_summary-more_classes",
-        lambda F, y, t: F.classification_summary(y, t, label_num=4, beta=2.0),
+        {"label_num": 4, "beta": 2.0},
         lambda y, t: _summary(y, t, 4, 2.0),
         (SCORES, LABELS),
         dtype=FOUR,
@@ -82,8 +80,8 @@ CASES = (
     _f("precision", lambda F, y, t: F.precision(y, t, 3), lambda y, t: _summary(y, t)[::3], (MAPS, PIXELS), dtype=TWO),
     _f("recall", lambda F, y, t: F.recall(y, t, 3), lambda y, t: _summary(y, t)[1::2], (SCORES, LABELS), dtype=TWO),
     _f("f1_score", lambda F, y, t: F.f1_score(y, t, 3), lambda y, t: _summary(y, t)[2:], (SCORES, LABELS), dtype=TWO),
-    _f("r2_score", lambda F, x, y: F.r2_score(x, y), lambda x, y: _determination(x, y).mean(), PAIR),
-    _f("r2_score-raw", lambda F, x, y: F.r2_score(x, y, multioutput="raw_values"), _determination, PAIR),
+    _f("r2_score", {}, lambda x, y: _determination(x, y).mean(), PAIR),
+    _f("r2_score-raw", {"multioutput": "raw_values"}, _determination, PAIR),
     _f(
         "r2_score-weights",
         lambda F, x, y, w: F.r2_score(x, y, w, "raw_values"),
@@ -92,7 +90,7 @@ CASES = (
     ),
     _f(
         "r2_score-constant",
-        lambda F, x, y: F.r2_score(x, y, multioutput="raw_values"),
+        {"multioutput": "raw_values"},
         _determination,
         (Input((3, 2)), Input(values=[[0.1, 1], [0.1, 2], [0.1, 3]])),
     ),

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad_conformance.cases.windows import Host, Shape, added, case, gathered, per_axis
+from xpgrad_conformance.cases.windows import Host, Shape, added, gathered, per_axis
 from xpgrad_conformance.table.case import Input
+from xpgrad_conformance.table.case import of_functions as case
 
 
 def _convolved(x: Host, W: Host, b: Host = None, groups: int = 1, **options: Any) -> Host:
@@ -50,37 +51,32 @@ GROUPED = (Input((2, 4, 5, 4)), Input((6, 2, 3, 2)), Input((6,)))
 SMALL = (Input((2, 3, 3, 2)), Input((3, 2, 3, 2)), Input((2,)))
 
 CONVOLUTIONS = (
-    case("convolution_1d", lambda F, x, W, b: F.convolution_1d(x, W, b), _convolved, LINES, complex=True),
-    case("convolution_2d", lambda F, x, W, b: F.convolution_2d(x, W, b), _convolved, PICTURES, complex=True,
-         keeps=("x", "W")),
-    case("convolution_3d", lambda F, x, W, b: F.convolution_3d(x, W, b), _convolved, VOLUMES, complex=True),
-    case("convolution_nd", lambda F, x, W: F.convolution_nd(x, W, pad=1), lambda x, W: _convolved(x, W, pad=1),
+    case("convolution_1d", {}, _convolved, LINES, complex=True),
+    case("convolution_2d", {}, _convolved, PICTURES, complex=True, keeps=("x", "W")),
+    case("convolution_3d", {}, _convolved, VOLUMES, complex=True),
+    case("convolution_nd", {"pad": 1}, lambda x, W: _convolved(x, W, pad=1),
          VOLUMES[:2], keeps=("x", "W"), complex=True),
     case(
         "convolution_2d-options",
-        lambda F, x, W, b: F.convolution_2d(x, W, b, stride=(2, 1), pad=(1, 2), dilate=(2, 1)),
+        {"stride": (2, 1), "pad": (1, 2), "dilate": (2, 1)},
         lambda x, W, b: _convolved(x, W, b, stride=(2, 1), pad=(1, 2), dilate=(2, 1)),
         PICTURES, complex=True),
     case(
         "convolution_2d-wide",  # whose windows are mostly outside, so that rows with padding are not worth it
-        lambda F, x, W: F.convolution_2d(x, W, pad=(0, 5), dilate=(1, 4)),
+        {"pad": (0, 5), "dilate": (1, 4)},
         lambda x, W: _convolved(x, W, pad=(0, 5), dilate=(1, 4)),
         PICTURES[:2], complex=True),
     case(
         "convolution_2d-cover_all",
-        lambda F, x, W, b: F.convolution_2d(x, W, b, stride=3, pad=1, cover_all=True),
+        {"stride": 3, "pad": 1, "cover_all": True},
         lambda x, W, b: _convolved(x, W, b, stride=3, pad=1, cover_all=True),
         PICTURES, complex=True),
     case(
         "convolution_2d-groups",
-        lambda F, x, W, b: F.convolution_2d(x, W, b, pad=1, groups=2),
+        {"pad": 1, "groups": 2},
         lambda x, W, b: _convolved(x, W, b, groups=2, pad=1),
         GROUPED, complex=True),
-    case(
-        "convolution_2d-pointwise",
-        lambda F, x, W: F.convolution_2d(x, W),
-        _convolved,
-        (Input((2, 3, 2, 4)), Input((5, 3, 1, 1))), complex=True),
+    case("convolution_2d-pointwise", {}, _convolved, (Input((2, 3, 2, 4)), Input((5, 3, 1, 1))), complex=True),
     case(
         "dilated_convolution_2d",
         lambda F, x, W, b: F.dilated_convolution_2d(x, W, b, 1, 1, 2),
@@ -96,29 +92,22 @@ CONVOLUTIONS = (
 DECONVOLUTIONS = (
     case(
         "deconvolution_1d",
-        lambda F, x, W, b: F.deconvolution_1d(x, W, b, stride=2),
+        {"stride": 2},
         lambda x, W, b: _transposed(x, W, b, stride=2),
         (Input((2, 2, 6)), Input((2, 3, 3)), Input((3,))),
         complex=True,
     ),
-    case(
-        "deconvolution_2d",
-        lambda F, x, W, b: F.deconvolution_2d(x, W, b),
-        lambda x, W, b: _transposed(x, W, b),
-        SMALL,
-        complex=True,
-        keeps=("x", "W"),
-    ),
+    case("deconvolution_2d", {}, lambda x, W, b: _transposed(x, W, b), SMALL, complex=True, keeps=("x", "W")),
     case(
         "deconvolution_3d",
-        lambda F, x, W, b: F.deconvolution_3d(x, W, b, pad=(1, 0, 1)),
+        {"pad": (1, 0, 1)},
         lambda x, W, b: _transposed(x, W, b, pad=(1, 0, 1)),
         (Input((1, 2, 3, 2, 4)), Input((2, 2, 2, 1, 2)), Input((2,))),
         complex=True,
     ),
     case(
         "deconvolution_nd",
-        lambda F, x, W: F.deconvolution_nd(x, W, stride=(2, 3), pad=1, dilate=(1, 2)),
+        {"stride": (2, 3), "pad": 1, "dilate": (1, 2)},
         lambda x, W: _transposed(x, W, stride=(2, 3), pad=1, dilate=(1, 2)),
         SMALL[:2],
         keeps=("x", "W"),
@@ -126,14 +115,14 @@ DECONVOLUTIONS = (
     ),
     case(
         "deconvolution_2d-outsize",
-        lambda F, x, W, b: F.deconvolution_2d(x, W, b, stride=(2, 3), pad=1, outsize=(6, 5)),
+        {"stride": (2, 3), "pad": 1, "outsize": (6, 5)},
         lambda x, W, b: _transposed(x, W, b, size=(6, 5), stride=(2, 3), pad=1),
         SMALL,
         complex=True,
     ),
     case(
         "deconvolution_2d-groups",
-        lambda F, x, W, b: F.deconvolution_2d(x, W, b, stride=2, groups=2),
+        {"stride": 2, "groups": 2},
         lambda x, W, b: _transposed(x, W, b, groups=2, stride=2),
         (Input((2, 4, 3, 2)), Input((4, 3, 3, 2)), Input((6,))),
         complex=True,

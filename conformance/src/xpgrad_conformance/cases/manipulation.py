@@ -1,11 +1,13 @@
 """Cases of manipulation: shapes, orders, joining and repeating."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from xpgrad_conformance.table.case import Case, Input
 
+_case = partial(Case, complex=True)
 CUBE = (Input((2, 3, 4)),)
 PAIR = (Input((3, 4)), Input((3, 2)))
 ALIKE = (Input((3, 4)), Input((3, 4)))
@@ -17,185 +19,109 @@ def _one_by_one(*xs: Any) -> list[list[Any]]:
 
 
 SHAPES = (
-    Case("reshape", lambda xp, x: xp.reshape(x, (4, -1)), lambda x: x.ravel().reshape(4, 6), CUBE, (), complex=True),
-    Case("reshape-copy", lambda xp, x: xp.reshape(x, (-1,), copy=True), lambda x: x.ravel(), keeps=(), complex=True),
-    Case("expand_dims", lambda xp, x: xp.expand_dims(x, axis=-2), lambda x: x[:, None, :], keeps=(), complex=True),
-    Case(
-        "squeeze",
-        lambda xp, x: xp.squeeze(x, axis=(0, 2)),
-        lambda x: x[0, :, 0],
-        (Input((1, 3, 1, 2)),),
-        (),
-        complex=True,
-    ),
-    Case(
+    _case("reshape", lambda xp, x: xp.reshape(x, (4, -1)), lambda x: x.ravel().reshape(4, 6), CUBE, ()),
+    _case("reshape-copy", lambda xp, x: xp.reshape(x, (-1,), copy=True), lambda x: x.ravel(), keeps=()),
+    _case("expand_dims", {"axis": -2}, lambda x: x[:, None, :], keeps=()),
+    _case("squeeze", {"axis": (0, 2)}, lambda x: x[0, :, 0], (Input((1, 3, 1, 2)),), ()),
+    _case(
         "broadcast_to",
         lambda xp, x: xp.broadcast_to(x, (2, 3, 4)),
         lambda x: x + np.zeros((2, 3, 4)),
         (Input((3, 1)),),
         (),
-        complex=True,
     ),
-    Case(
+    _case(
         "broadcast_arrays",
         lambda xp, a, b: xp.multiply(*xp.broadcast_arrays(a, b)),
         lambda a, b: np.einsum("il,jkl->jil", a, b),
         (Input((3, 1)), Input((2, 1, 4))),
-        complex=True,
     ),
 )
 
 ORDERS = (
-    Case(
-        "permute_dims",
-        lambda xp, x: xp.permute_dims(x, (2, 0, -2)),
-        lambda x: np.einsum("ijk->kij", x),
-        CUBE,
-        (),
-        complex=True,
-    ),
-    Case("moveaxis", lambda xp, x: xp.moveaxis(x, 0, -1), lambda x: np.einsum("ijk->jki", x), CUBE, complex=True),
-    Case(
-        "moveaxis-two",
-        lambda xp, x: xp.moveaxis(x, (0, 1), (2, 0)),
-        lambda x: np.einsum("ijk->jki", x),
-        CUBE,
-        complex=True,
-    ),
-    Case("flip", lambda xp, x: xp.flip(x), lambda x: x[::-1, ::-1, ::-1], CUBE, (), complex=True),
-    Case("flip-axis", lambda xp, x: xp.flip(x, axis=(0, -1)), lambda x: x[::-1, :, ::-1], CUBE, (), complex=True),
-    Case(
+    _case("permute_dims", lambda xp, x: xp.permute_dims(x, (2, 0, -2)), lambda x: np.einsum("ijk->kij", x), CUBE, ()),
+    _case("moveaxis", lambda xp, x: xp.moveaxis(x, 0, -1), lambda x: np.einsum("ijk->jki", x), CUBE),
+    _case("moveaxis-two", lambda xp, x: xp.moveaxis(x, (0, 1), (2, 0)), lambda x: np.einsum("ijk->jki", x), CUBE),
+    _case("flip", {}, lambda x: x[::-1, ::-1, ::-1], CUBE, ()),
+    _case("flip-axis", {"axis": (0, -1)}, lambda x: x[::-1, :, ::-1], CUBE, ()),
+    _case(
         "roll",
         lambda xp, x: xp.roll(x, 5),
         lambda x: x.ravel()[(np.arange(x.size) - 5) % x.size].reshape(x.shape),
         CUBE,
         (),
-        complex=True,
     ),
-    Case(
+    _case(
         "roll-axes",
         lambda xp, x: xp.roll(x, (1, -1), axis=(0, 2)),
         lambda x: x[np.arange(-1, len(x) - 1)][:, :, np.arange(1 - x.shape[2], 1)],
         CUBE,
         (),
-        complex=True,
     ),
-    Case(
+    _case(
         "roll-axes-together",
         lambda xp, x: xp.roll(x, 1, axis=(0, -1)),
         lambda x: x[np.arange(-1, len(x) - 1)][:, :, np.arange(-1, x.shape[2] - 1)],
         CUBE,
         (),
-        complex=True,
     ),
-    Case("T", lambda xp, x: xp.asarray(x).T, lambda x: np.einsum("ijk->kji", x), CUBE, (), complex=True),
+    _case("T", lambda xp, x: xp.asarray(x).T, lambda x: np.einsum("ijk->kji", x), CUBE, ()),
 )
 
 JOINS = (
-    Case(
-        "concat",
-        lambda xp, a, b: xp.concat([a, b], axis=1),
-        lambda a, b: np.hstack([a, b]),
-        PAIR,
-        (),
-        complex=True,
+    _case("concat", lambda xp, a, b: xp.concat([a, b], axis=1), lambda a, b: np.hstack([a, b]), PAIR, ()),
+    _case(
+        "concat-flat", lambda xp, a, b: xp.concat([a, b], axis=None), lambda a, b: np.r_[a.ravel(), b.ravel()], PAIR, ()
     ),
-    Case(
-        "concat-flat",
-        lambda xp, a, b: xp.concat([a, b], axis=None),
-        lambda a, b: np.r_[a.ravel(), b.ravel()],
-        PAIR,
-        (),
-        complex=True,
-    ),
-    Case(
-        "concat-twice",
-        lambda xp, a: xp.concat([a, a * a, a], axis=-1),
-        lambda a: np.hstack([a, a * a, a]),
-        complex=True,
-    ),
-    Case("stack", lambda xp, a, b: xp.stack([a, b]), lambda a, b: np.array([a, b]), ALIKE, (), complex=True),
-    Case(
+    _case("concat-twice", lambda xp, a: xp.concat([a, a * a, a], axis=-1), lambda a: np.hstack([a, a * a, a])),
+    _case("stack", lambda xp, a, b: xp.stack([a, b]), lambda a, b: np.array([a, b]), ALIKE, ()),
+    _case(
         "stack-last",
         lambda xp, a, b: xp.stack([a, b], axis=-1),
         lambda a, b: np.moveaxis(np.array([a, b]), 0, -1),
         ALIKE,
         (),
-        complex=True,
     ),
-    Case("unstack", lambda xp, x: xp.unstack(x, axis=1), lambda x: tuple(np.moveaxis(x, 1, 0)), CUBE, complex=True),
+    _case("unstack", {"axis": 1}, lambda x: tuple(np.moveaxis(x, 1, 0)), CUBE),
 )
 
 COPIES = (
-    Case("repeat", lambda xp, x: xp.repeat(x, 3), lambda x: np.kron(x.ravel(), np.ones(3)), keeps=(), complex=True),
-    Case(
-        "repeat-axis",
-        lambda xp, x: xp.repeat(x, 2, axis=-2),
-        lambda x: np.kron(x, np.ones((2, 1))),
-        keeps=(),
-        complex=True,
-    ),
-    Case(
+    _case("repeat", lambda xp, x: xp.repeat(x, 3), lambda x: np.kron(x.ravel(), np.ones(3)), keeps=()),
+    _case("repeat-axis", lambda xp, x: xp.repeat(x, 2, axis=-2), lambda x: np.kron(x, np.ones((2, 1))), keeps=()),
+    _case(
         "repeat-counts",
-        lambda xp, x, n: xp.repeat(x, n, axis=1),
+        {"axis": 1},
         lambda x, n: np.hstack([x[:, [i] * n[i]] for i in range(n.size)]),
         (Input(), Input(kind="int", values=[1, 0, 3, 1])),
         needs=("data_dependent_shapes",),
-        complex=True,
     ),
-    Case("tile", lambda xp, x: xp.tile(x, (2, 1, 3)), lambda x: np.kron(np.ones((2, 1, 3)), x[None]), complex=True),
-    Case("tile-few", lambda xp, x: xp.tile(x, (2,)), lambda x: np.hstack([x, x]), complex=True),
+    _case("tile", lambda xp, x: xp.tile(x, (2, 1, 3)), lambda x: np.kron(np.ones((2, 1, 3)), x[None])),
+    _case("tile-few", lambda xp, x: xp.tile(x, (2,)), lambda x: np.hstack([x, x])),
 )
 
 TRIANGLES = (
-    Case(
-        "tril",
-        lambda xp, x: xp.tril(x),
-        lambda x: x * (np.arange(x.shape[-1]) <= np.arange(x.shape[-2])[:, None]),
-        CUBE,
-        (),
-        complex=True,
-    ),
-    Case(
-        "tril-up",
-        lambda xp, x: xp.tril(x, k=1),
-        lambda x: x * (np.arange(x.shape[-1]) <= np.arange(x.shape[-2])[:, None] + 1),
-        keeps=(),
-        complex=True,
-    ),
-    Case(
-        "triu",
-        lambda xp, x: xp.triu(x),
-        lambda x: x * (np.arange(x.shape[-1]) >= np.arange(x.shape[-2])[:, None]),
-        CUBE,
-        (),
-        complex=True,
-    ),
-    Case(
-        "triu-down",
-        lambda xp, x: xp.triu(x, k=-1),
-        lambda x: x * (np.arange(x.shape[-1]) >= np.arange(x.shape[-2])[:, None] - 1),
-        keeps=(),
-        complex=True,
+    _case("tril", {}, lambda x: x * (np.arange(x.shape[-1]) <= np.arange(x.shape[-2])[:, None]), CUBE, ()),
+    _case("tril-up", {"k": 1}, lambda x: x * (np.arange(x.shape[-1]) <= np.arange(x.shape[-2])[:, None] + 1), keeps=()),
+    _case("triu", {}, lambda x: x * (np.arange(x.shape[-1]) >= np.arange(x.shape[-2])[:, None]), CUBE, ()),
+    _case(
+        "triu-down", {"k": -1}, lambda x: x * (np.arange(x.shape[-1]) >= np.arange(x.shape[-2])[:, None] - 1), keeps=()
     ),
 )
 
 GRIDS = (
-    Case(
+    _case(
         "meshgrid",
         lambda xp, a, b, c: xp.stack(xp.meshgrid(a, b, c)),
         lambda a, b, c: np.array([np.einsum("i,j,k->jik", *each) for each in _one_by_one(a, b, c)]),
         (Input((2,)), Input((3,)), Input((4,))),
-        complex=True,
     ),
-    Case(
+    _case(
         "meshgrid-ij",
         lambda xp, a, b: xp.stack(xp.meshgrid(a, b, indexing="ij")),
         lambda a, b: np.array([np.einsum("i,j->ij", *each) for each in _one_by_one(a, b)]),
         (Input((2,)), Input((3,))),
-        complex=True,
     ),
-    Case("meshgrid-one", lambda xp, a: xp.meshgrid(a), lambda a: (np.ravel(a),), (Input((3,)),), complex=True),
+    _case("meshgrid-one", {}, lambda a: (np.ravel(a),), (Input((3,)),)),
 )
 
 CASES = SHAPES + ORDERS + JOINS + COPIES + TRIANGLES + GRIDS

@@ -1,10 +1,11 @@
 """Cases of `xpgrad.functions`: noise, with the same numbers at each call."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from xpgrad_conformance.table.case import Case, Input
+from xpgrad_conformance.table.case import Input, of_functions
 
 Host = Any  # a NumPy array
 MATRIX = Input((3, 4))
@@ -12,10 +13,7 @@ X, W, B = Input((2, 2, 2)), Input((3, 4)), Input((3,))
 MASKS = Input((2, 3, 4), kind="bool")
 MASK = Input((3, 4), kind="bool")
 HOST = ("random_numbers_of_the_host",)
-
-
-def _f(name: str, call: Any, reference: Any, inputs: tuple[Input, ...], order: int = 2, **rest: Any) -> Case:
-    return Case(f"F.{name}", call, reference, inputs, order=order, area="F", **rest)
+_f = partial(of_functions, order=2)
 
 
 def _seeded(call: Any) -> Any:
@@ -71,7 +69,7 @@ CASES = (
         (MATRIX, Input((), low=0.5)),
         needs=HOST,
     ),
-    _f("gumbel_softmax-one", lambda F, x: F.gumbel_softmax(x), lambda x: np.ones(()), (Input(()),), order=0),
+    _f("gumbel_softmax-one", {}, lambda x: np.ones(()), (Input(()),), order=0),
     _f(
         "simplified_dropconnect",
         _seeded(lambda F, x, W, b: F.simplified_dropconnect(x, W, b, ratio=0.25)),
@@ -102,7 +100,7 @@ CASES = (
     ),
     _f(
         "simplified_dropconnect-no_train",
-        lambda F, x, W, b: F.simplified_dropconnect(x, W, b, train=False),
+        {"train": False},
         lambda x, W, b: np.einsum("nk,mk->nm", x.reshape(len(x), -1), W) + b,
         (X, W, B),
     ),

@@ -1,16 +1,14 @@
 """Cases of padding in every mode and with every form of its options, and of repetitions of elements."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from xpgrad_conformance.table.case import Case
+from xpgrad_conformance.table.case import Case, of_functions
 
 WIDTHS: Any = ((2, 1), (0, 3))
-
-
-def _case(name: str, call: Any, reference: Any, **rest: Any) -> Case:
-    return Case(f"F.{name}", call, reference, order=2, area="F", **rest)
+_case = partial(of_functions, order=2)
 
 
 def _pad(mode: Any, suffix: str = "", widths: Any = WIDTHS, **options: Any) -> Case:

@@ -1,16 +1,14 @@
 """Cases of `xpgrad.functions`: recurrent units and networks, step by step in the references."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from xpgrad_conformance.table.case import Case, Input
+from xpgrad_conformance.table.case import Case, Input, of_functions
 
 Host = Any  # a NumPy array
-
-
-def _f(name: str, call: Any, reference: Any, inputs: tuple[Input, ...], order: int = 2, **rest: Any) -> Case:
-    return Case(f"F.{name}", call, reference, inputs, order=order, area="F", **rest)
+_f = partial(of_functions, order=2)
 
 
 def _s(x: Host) -> Host:
@@ -37,11 +35,11 @@ def _tree(c1: Host, c2: Host, x: Host) -> tuple[Host, Host]:
 
 
 UNITS = (
-    _f("lstm", lambda F, c, x: F.lstm(c, x), _lstm, (Input((2, 3)), Input((2, 12)))),
-    _f("lstm-fewer", lambda F, c, x: F.lstm(c, x), _lstm, (Input((3, 2)), Input((2, 8)))),
-    _f("lstm-maps", lambda F, c, x: F.lstm(c, x), _lstm, (Input((2, 1, 2)), Input((2, 4, 2)))),
-    _f("slstm", lambda F, *xs: F.slstm(*xs), _slstm, (Input((2, 2)), Input((2, 2)), Input((2, 8)), Input((2, 8)))),
-    _f("tree_lstm", lambda F, *xs: F.tree_lstm(*xs), _tree, (Input((2, 2)), Input((2, 2)), Input((2, 10)))),
+    _f("lstm", {}, _lstm, (Input((2, 3)), Input((2, 12)))),
+    _f("lstm-fewer", {}, _lstm, (Input((3, 2)), Input((2, 8)))),
+    _f("lstm-maps", {}, _lstm, (Input((2, 1, 2)), Input((2, 4, 2)))),
+    _f("slstm", {}, _slstm, (Input((2, 2)), Input((2, 2)), Input((2, 8)), Input((2, 8)))),
+    _f("tree_lstm", {}, _tree, (Input((2, 2)), Input((2, 2)), Input((2, 10)))),
 )
 
 L, B, N, I = 2, 3, 2, 2  # layers, sequences, features of states and of inputs

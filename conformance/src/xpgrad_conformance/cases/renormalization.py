@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad_conformance.cases.windows import Host, case
+from xpgrad_conformance.cases.windows import Host
 from xpgrad_conformance.table.case import Input
+from xpgrad_conformance.table.case import of_functions as case
 
 MEANS = Input(values=[9.0, -9.0, 8.0, -7.0])
 VARIANCES = Input(values=[0.01, 90.0, 0.02, 70.0])
@@ -83,31 +84,18 @@ CASES = (
     ),
     case(
         "fixed_batch_renormalization",
-        lambda F, *args: F.fixed_batch_renormalization(*args, eps=0.1),
+        {"eps": 0.1},
         lambda x, gamma, beta, mean, var: (x - mean) / np.sqrt(var + 0.1) * gamma + beta,
         (ROWS, *FEATURES, Input((4,)), Input((4,), low=0.5)),
     ),
+    case("decorrelated_batch_normalization", {"groups": 2}, lambda x: _whitened(x, 2, 2e-5), (Input((3, 4, 2, 2)),)),
+    case("decorrelated_batch_normalization-rows", {"groups": 1, "eps": 0.1}, lambda x: _whitened(x, 1, 0.1), (ROWS,)),
     case(
-        "decorrelated_batch_normalization",
-        lambda F, x: F.decorrelated_batch_normalization(x, groups=2),
-        lambda x: _whitened(x, 2, 2e-5),
-        (Input((3, 4, 2, 2)),),
-    ),
-    case(
-        "decorrelated_batch_normalization-rows",
-        lambda F, x: F.decorrelated_batch_normalization(x, groups=1, eps=0.1),
-        lambda x: _whitened(x, 1, 0.1),
-        (ROWS,),
-    ),
-    case(
-        "decorrelated_batch_normalization-ties",
-        lambda F, x: F.decorrelated_batch_normalization(x, groups=1),
-        lambda x: _whitened(x, 1, 2e-5),
-        (Input(values=EQUAL),),
+        "decorrelated_batch_normalization-ties", {"groups": 1}, lambda x: _whitened(x, 1, 2e-5), (Input(values=EQUAL),)
     ),
     case(
         "fixed_decorrelated_batch_normalization",
-        lambda F, *args: F.fixed_decorrelated_batch_normalization(*args, groups=2),
+        {"groups": 2},
         _projected,
         (Input((3, 4, 2)), Input((2, 2)), Input((2, 2, 2))),
     ),

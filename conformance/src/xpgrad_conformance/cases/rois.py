@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad_conformance.cases.windows import Host, case
+from xpgrad_conformance.cases.windows import Host
 from xpgrad_conformance.table.case import Case, Input
+from xpgrad_conformance.table.case import of_functions as case
 
 Pair = tuple[int, int]
 

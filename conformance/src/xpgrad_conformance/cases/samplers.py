@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad_conformance.cases.windows import Host, case, outsize
+from xpgrad_conformance.cases.windows import Host, outsize
 from xpgrad_conformance.table.case import Case, Input
+from xpgrad_conformance.table.case import of_functions as case
 
 
 def tent(p: Host, length: int) -> Host:
@@ -67,21 +68,11 @@ SAMPLERS = (
          (Input((2, 2, 3)),)),
     case("spatial_transformer_grid-line", lambda F, t: F.spatial_transformer_grid(t, (1, 2))[:, :, :, 1:],
          lambda t: t[:, :, None, None, :] @ np.asarray([1.0, -1.0, 1.0]), (Input((2, 2, 3)),)),
-    case(
-        "spatial_transformer_sampler",
-        lambda F, x, g: F.spatial_transformer_sampler(x, g),
-        _sampled,
-        (PICTURES, Input((2, 2, 3, 5), -1.9, 1.9)),
-    ),
-    case(
-        "deformable_convolution_2d_sampler",
-        lambda F, x, o, W, b: F.deformable_convolution_2d_sampler(x, o, W, b),
-        _deformed,
-        (PICTURES, Input((2, 8, 3, 2), -1.5, 1.5), WEIGHT, BIAS),
-    ),
+    case("spatial_transformer_sampler", {}, _sampled, (PICTURES, Input((2, 2, 3, 5), -1.9, 1.9))),
+    case("deformable_convolution_2d_sampler", {}, _deformed, (PICTURES, Input((2, 8, 3, 2), -1.5, 1.5), WEIGHT, BIAS)),
     case(
         "deformable_convolution_2d_sampler-options",
-        lambda F, x, o, W: F.deformable_convolution_2d_sampler(x, o, W, stride=(2, 1), pad=(1, 2)),
+        {"stride": (2, 1), "pad": (1, 2)},
         lambda x, o, W: _deformed(x, o, W, stride=(2, 1), pad=(1, 2)),
         (PICTURES, Input((2, 8, 3, 6), -1.5, 1.5), WEIGHT),
         order=2,  # of 288 offsets, some are closer to a kink than the steps of third-order differences

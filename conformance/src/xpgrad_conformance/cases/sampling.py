@@ -1,11 +1,12 @@
 """Cases of `xpgrad.functions`: losses by sampling and of clustering, and cross entropies of probabilities."""
 
 import itertools
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from xpgrad_conformance.table.case import Case, Input
+from xpgrad_conformance.table.case import Case, Input, of_functions
 
 Host = Any  # a NumPy array
 DRAWN = np.asarray([[0, 1, 4, 1], [2, 0, 3, 3], [1, 2, 2, 0]], "int32")
@@ -14,10 +15,7 @@ ROWS, VECTORS = Input((3, 4)), Input((5, 4))
 IGNORED, LABELS = Input(kind="int", values=[2, -1, 4]), Input(kind="int", values=[2, 0, 4])
 IMAGES = Input((2, 3, 2, 3))
 INSTANCES = Input(kind="int", values=[[[1, 2, 1], [0, 2, 2]], [[3, 3, 1], [7, 1, 3]]])
-
-
-def _f(name: str, call: Any, reference: Any, inputs: tuple[Input, ...], order: int = 2, **rest: Any) -> Case:
-    return Case(f"F.{name}", call, reference, inputs, order=order, area="F", **rest)
+_f = partial(of_functions, order=2)
 
 
 def _negative(x: Host, t: Host, W: Host) -> Host:
@@ -99,18 +97,8 @@ CASES = (
         (ROWS, LABELS, VECTORS),
         dtype=(None, "int"),
     ),
-    _f(
-        "black_out",
-        lambda F, *xs: F.black_out(*xs),
-        lambda *xs: _black_out(*xs).sum() / max(len(xs[0]), 1),
-        (ROWS, LABELS, VECTORS, SAMPLES),
-    ),
-    _f(
-        "black_out-no_reduce",
-        lambda F, *xs: F.black_out(*xs, reduce="no"),
-        _black_out,
-        (ROWS, LABELS, VECTORS, SAMPLES),
-    ),
+    _f("black_out", {}, lambda *xs: _black_out(*xs).sum() / max(len(xs[0]), 1), (ROWS, LABELS, VECTORS, SAMPLES)),
+    _f("black_out-no_reduce", {"reduce": "no"}, _black_out, (ROWS, LABELS, VECTORS, SAMPLES)),
     _f(
         "discriminative_margin_based_clustering_loss",
         _clustered,

@@ -1,16 +1,13 @@
 """Cases of `xpgrad.functions`: sequences of several lengths, and blocks of pixels."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from xpgrad_conformance.table.case import Case, Input
+from xpgrad_conformance.table.case import Input, of_functions
 
-
-def _f(name: str, call: Any, reference: Any, inputs: tuple[Input, ...] = (Input(),), **rest: Any) -> Case:
-    return Case(f"F.{name}", call, reference, inputs, order=2, area="F", **rest)
-
-
+_f = partial(of_functions, order=2)
 ORDER = Input((4,), kind="int", values=[2, 0, 3, 1])
 ROWS = Input((3,), kind="int", values=[1, 3, 1])
 LINES = (Input((3, 2)), Input((2, 2)), Input((1, 2)))
@@ -57,10 +54,10 @@ CASES = (
         LINES,
         complex=True,
     ),
-    _f("permutate", lambda F, x, i: F.permutate(x, i, axis=1), lambda x, i: x[:, i], (Input(), ORDER), complex=True),
+    _f("permutate", {"axis": 1}, lambda x, i: x[:, i], (Input(), ORDER), complex=True),
     _f(
         "permutate-inv",
-        lambda F, x, i: F.permutate(x, i, axis=-1, inv=True),
+        {"axis": -1, "inv": True},
         lambda x, i: x @ np.eye(x.shape[1])[i],
         (Input(), ORDER),
         complex=True,

@@ -1,11 +1,12 @@
 """Cases of `xpgrad.functions`: products of sparse and dense matrices, and sums and products along axes."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 import xpgrad
-from xpgrad_conformance.table.case import Case, Input
+from xpgrad_conformance.table.case import Input, of_functions
 
 Host = Any  # a NumPy array
 ELEMENTS = Input((4,))
@@ -17,10 +18,7 @@ PLACES_OF_BATCH = (
 )
 IMAGES = Input((2, 3, 2, 2))
 TRIPLE = (Input(), Input(), Input())
-
-
-def _f(name: str, call: Any, reference: Any, inputs: tuple[Input, ...], order: int = 2, **rest: Any) -> Case:
-    return Case(f"F.{name}", call, reference, inputs, order=order, area="F", **rest)
+_f = partial(of_functions, order=2)
 
 
 def _coo(data: Any, row: Any, col: Any) -> Any:
@@ -98,17 +96,11 @@ PRODUCTS = (
     ),
 )
 SCALING = (
-    _f("bias", lambda F, x, y: F.bias(x, y), lambda x, y: x + y[:, None, None], (IMAGES, Input((3,)))),
+    _f("bias", {}, lambda x, y: x + y[:, None, None], (IMAGES, Input((3,)))),
     _f("bias-axis", lambda F, x, y: F.bias(x, y, 2), lambda x, y: x + y, (IMAGES, Input((2, 2)))),
-    _f("scale", lambda F, x, y: F.scale(x, y), lambda x, y: x * y[:, :, None], (IMAGES, Input((3, 2)))),
-    _f("scale-axis", lambda F, x, y: F.scale(x, y, axis=0), lambda x, y: (x.T * y).T, (IMAGES, Input((2,)))),
-    _f(
-        "linear_interpolate",
-        lambda F, p, x, y: F.linear_interpolate(p, x, y),
-        lambda p, x, y: y + p * (x - y),
-        TRIPLE,
-        elementwise=False,
-    ),
+    _f("scale", {}, lambda x, y: x * y[:, :, None], (IMAGES, Input((3, 2)))),
+    _f("scale-axis", {"axis": 0}, lambda x, y: (x.T * y).T, (IMAGES, Input((2,)))),
+    _f("linear_interpolate", {}, lambda p, x, y: y + p * (x - y), TRIPLE, elementwise=False),
 )
 
 CASES = PRODUCTS + SCALING

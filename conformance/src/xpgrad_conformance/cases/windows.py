@@ -6,15 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad_conformance.table.case import Case, Input
+from xpgrad_conformance.table.case import Input
+from xpgrad_conformance.table.case import of_functions as case
 
 Host = Any  # a NumPy array
 Shape = tuple[int, ...]
-
-
-def case(name: str, call: Any, reference: Any, inputs: tuple[Input, ...], **rest: Any) -> Case:
-    """Return a case of a function of `xpgrad.functions`."""
-    return Case(f"F.{name}", call, reference, inputs, area="F", **rest)
 
 
 def per_axis(value: Any, ndim: int) -> Shape:

@@ -1,7 +1,8 @@
 """The case table's row: one differentiable function, how to call it, and an independent reference for its value."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 
@@ -41,7 +42,8 @@ class Case:
         Name of the function with a suffix where it has several cases: ``sum``, ``sum-axis``.
     call : callable
         ``call(xp, *xs)`` calls the function and returns its output or a tuple of outputs; `xp` is the differentiable
-        namespace, `xpgrad.functions` for `area` "F", `xpgrad.ops` for "ops".
+        namespace, `xpgrad.functions` for `area` "F", `xpgrad.ops` for "ops". A row may give a dict instead, of the
+        keyword arguments with which the function of its name is called: ``{"axis": 1}``.
     reference : callable
         ``reference(*arrays)`` computes the value with NumPy, from float64 or complex128, with a different algorithm if
         possible. Finite differences of it are the reference of the gradient.
@@ -68,7 +70,7 @@ class Case:
     """
 
     name: str
-    call: Callable[..., Any]
+    call: Any
     reference: Callable[..., Any]
     inputs: tuple[Input, ...] = (Input(),)
     keeps: tuple[str, ...] | None = None
@@ -80,6 +82,10 @@ class Case:
     rtol: dict[str, float] = field(default_factory=dict)
     area: str = "xp"
 
+    def __post_init__(self) -> None:
+        if isinstance(self.call, Mapping):
+            object.__setattr__(self, "call", _by_name(self.function, self.call))
+
     def __repr__(self) -> str:
         return self.name
 
@@ -87,3 +93,16 @@ class Case:
     def function(self) -> str:
         """The name of its function: the name of the case without its suffix."""
         return self.name.partition("-")[0]
+
+
+def _by_name(name: str, keywords: Mapping[str, Any]) -> Callable[..., Any]:
+    """Return the call of a function by its name in the namespace, with all inputs and these keyword arguments."""
+    function = attrgetter(name.removeprefix("F."))
+    return lambda xp, *xs: function(xp)(*xs, **keywords)
+
+
+def of_functions(
+    name: str, call: Any, reference: Callable[..., Any], inputs: tuple[Input, ...] = (Input(),), **options: Any
+) -> Case:
+    """Return the case of a function of `xpgrad.functions`."""
+    return Case(f"F.{name}", call, reference, inputs, area="F", **options)
