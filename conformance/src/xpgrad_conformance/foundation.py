@@ -10,25 +10,10 @@ from xpgrad.backend.standard import FUNCTIONS
 
 USERS = 3
 """A function is among them if this many kernels and rules of other functions call it by name."""
-BY_OPERATORS = frozenset(
-    [
-        "add",
-        "subtract",
-        "multiply",
-        "divide",
-        "negative",
-        "pow",
-        "matmul",
-        "equal",
-        "not_equal",
-        "less",
-        "less_equal",
-        "greater",
-        "greater_equal",
-        "getitem",
-        "operator",
-    ]
-)
+BY_OPERATORS = frozenset((
+    "add", "subtract", "multiply", "divide", "negative", "pow", "matmul", "equal", "not_equal", "less", "less_equal",
+    "greater", "greater_equal", "getitem", "operator",
+))  # fmt: skip
 """Functions that rules call as operators, which do not contain their names."""
 
 

@@ -9,7 +9,7 @@ from xpgrad.types import Shape
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.layouts import constant_along
 from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, INTEGERS
-from xpgrad_conformance.generated.sample import Argument
+from xpgrad_conformance.generated.sample import Argument, Sample
 from xpgrad_conformance.generated.sizes import LARGEST
 from xpgrad_conformance.oracle import named
 
@@ -118,6 +118,20 @@ def around(n: int, place: int, others: Sequence[int] | None = None) -> Shape:
     shape = list(others_of(n) if others is None else others)
     shape.insert(place, n)
     return tuple(shape)
+
+
+def finite(*arguments: Argument) -> bool:
+    """Return whether arguments are floating-point, and without infinities and NaN."""
+    return all(x.host.dtype.kind in "fc" and bool(np.isfinite(x.host).all()) for x in arguments)
+
+
+def moving(
+    name: str, arguments: tuple[Argument, ...], reference: Callable[..., Any],
+    parameters: Mapping[str, Any] | None = None, **options: Any,
+) -> Sample:  # fmt: skip
+    """Return a call that moves the elements of its first argument, bit by bit; others are fields of `Sample`."""
+    options = {"smooth": finite(arguments[0]), "precise": False, "signs": True} | options
+    return Sample(name, arguments, reference, parameters or {}, **options)
 
 
 def positional(name: str, arrays: int, parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -111,22 +111,13 @@ def unary(
     """
 
     def sample(
-        draw: Draw,
-        host: Any,
-        axes: tuple[str, ...] = ("n",),
-        layout: str = "contiguous",
-        smooth: bool = True,
+        draw: Draw, host: Any, axes: tuple[str, ...] = ("n",), layout: str = "contiguous", smooth: bool = True,
         far: bool = False,
-    ) -> Sample:
-        wanted = REAL[draw.dtype] if dtype == "real" else dtype
-        what: dict[str, Any] = {
-            "units": units,
-            "dtype": wanted,
-            "scale": scale,
-            "smooth": smooth and dtype != "bool",
-            "far": far,
-        }
-        return Sample(name, (Argument(host, axes, layout),), repeated(reference), **what)
+    ) -> Sample:  # fmt: skip
+        return Sample(
+            name, (Argument(host, axes, layout),), repeated(reference), units=units, scale=scale, far=far,
+            dtype=REAL[draw.dtype] if dtype == "real" else dtype, smooth=smooth and dtype != "bool",
+        )  # fmt: skip
 
     def samples(draw: Draw) -> Iterator[Sample]:
         for n in _lengths(draw):
@@ -220,14 +211,10 @@ def _real_number(draw: Draw) -> Iterator[Sample]:
                     return call(number, x) if left else call(x, number)
 
                 yield Sample(
-                    "multiply",
-                    (x,),
-                    lambda host, applied=applied: applied(host.astype(np.clongdouble)),
-                    units=4,
-                    dtype=both,
-                    call=lambda xp, a, applied=applied: applied(as_variable(a)),
+                    "multiply", (x,), lambda host, applied=applied: applied(host.astype(np.clongdouble)), units=4,
+                    dtype=both, call=lambda xp, a, applied=applied: applied(as_variable(a)),
                     text=f"{number} {symbol} x0" if left else f"x0 {symbol} {number}",
-                )
+                )  # fmt: skip
 
 
 def _product_size(x1: Any, x2: Any) -> Any:

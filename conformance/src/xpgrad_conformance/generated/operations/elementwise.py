@@ -107,21 +107,8 @@ def turns(dtype: str) -> list[float]:
 def _halves(dtype: str) -> list[float]:
     """Return ties, adjacent numbers, and numbers beyond which all floating-point numbers are integers."""
     last = 2.0 ** np.finfo(dtype).nmant
-    found = [
-        0.5,
-        1.0,
-        1.5,
-        2.5,
-        3.5,
-        4.5,
-        1e3 + 0.5,
-        last / 2,
-        last / 2 - 0.5,
-        last / 4 + 0.5,
-        last - 0.5,
-        last,
-        2 * last,
-    ]
+    found = [0.5, 1.0, 1.5, 2.5, 3.5, 4.5, 1e3 + 0.5]
+    found += [last / 2, last / 2 - 0.5, last / 4 + 0.5, last - 0.5, last, 2 * last]
     return [*found, *(-each for each in found), 2.0**31, 2.0**32, 2.0**63, -(2.0**31), -(2.0**63)]
 
 
@@ -129,6 +116,11 @@ def _rounding(name: str, reference: Callable[..., Any]) -> Operation:
     """Return the operation of a function that rounds to integers; numbers rounded to zero keep their sign."""
     far = "larger -larger small -small"
     return unary(name, reference, -4.0, 4.0, units=0, points=_halves, signs=True, smooth=False, farther=far)
+
+
+def _positive(name: str, reference: Callable[..., Any], **options: Any) -> Operation:
+    """Return the operation of a function of positive numbers of any size."""
+    return unary(name, reference, 0.1, 4.0, signs=True, far="large small", farther="larger smaller", **options)
 
 
 def _hyperbolic(dtype: str) -> list[float]:
@@ -160,6 +152,8 @@ def _bounded(function: Callable[..., Any]) -> Callable[..., Any]:
 EXPONENTIAL = signed(ends("log", *SMALL, 0.5 * np.log(2), np.log(2), 1.0, 1.5 * np.log(2), 10.0, 20.0, 64.0))
 NEAR_ONE = both(*SMALL, 1.0, 1 - 1e-3, 0.7071, 0.99, 0.999999, 1 + 1e-6, 1.5)
 POSITIVE = fixed(*SMALL, 1.0, 0.7071, 1.4142, 0.99, 1.01, 2.0, math.e, 10.0, 100.0, 1000.0, 2.0**20, -1.0, -1e-30)
+ASINH = signed(ends("sqrt", *SMALL, 1.0, 2.0, 1e4, 1e8, 1e15))
+ATAN = both(*SMALL, 0.4375, 0.6875, 1.0, 1.1875, 2.4375, 1e4, 1e8)
 LARGE = fixed(1.0, 1.0001, 1.01, 1.5, 2.0, 1e4, 1e8, 1e15, 0.5, -1.0)
 LOG1P = both(*SMALL, 0.2928, 0.4142, 0.99, 1.0, 1e4, 1e15)
 TANH = both(*SMALL, 0.625, 1.0, 4.0, 8.0, 9.0, 9.01, 19.0, 22.0, 44.0, 89.0)
@@ -170,35 +164,10 @@ SINH = signed(_hyperbolic)
 UNARY = (
     unary("abs", np.abs, units=0, signs=True, far="larger smaller -larger"),
     unary("acos", np.arccos, -1.0, 1.0, units=8, points=NEAR_ONE, far="small"),
-    unary(
-        "acosh",
-        np.arccosh,
-        1.0,
-        8.0,
-        units=16,
-        points=fixed(1.0, 1.0001, 1.01, 1.5, 2.0, 1e4, 1e8, 1e15, 0.5, -1.0),
-        far="large",
-        farther="larger",
-    ),
+    unary("acosh", np.arccosh, 1.0, 8.0, units=16, points=LARGE, far="large", farther="larger"),
     unary("asin", np.arcsin, -1.0, 1.0, units=8, points=NEAR_ONE, signs=True, far="small -small"),
-    unary(
-        "asinh",
-        np.arcsinh,
-        units=16,
-        points=signed(ends("sqrt", *SMALL, 1.0, 2.0, 1e4, 1e8, 1e15)),
-        signs=True,
-        far="large -large small",
-        farther="larger -larger",
-    ),
-    unary(
-        "atan",
-        np.arctan,
-        units=8,
-        points=both(*SMALL, 0.4375, 0.6875, 1.0, 1.1875, 2.4375, 1e4, 1e8),
-        signs=True,
-        far="large -small",
-        farther="larger -larger",
-    ),
+    unary("asinh", np.arcsinh, units=16, points=ASINH, signs=True, far="large -large small", farther="larger -larger"),
+    unary("atan", np.arctan, units=8, points=ATAN, signs=True, far="large -small", farther="larger -larger"),
     unary("atanh", np.arctanh, -1.0, 1.0, units=16, points=NEAR_ONE, signs=True, far="small"),
     _rounding("ceil", np.ceil),
     unary("cos", np.cos, -4.0, 4.0, units=8, points=signed(turns), scale=_bounded(np.cos), far="small"),
@@ -209,12 +178,10 @@ UNARY = (
     unary("isfinite", np.isfinite, dtype="bool", smooth=False, farther="larger -larger smaller -smaller"),
     unary("isinf", np.isinf, dtype="bool", smooth=False, farther="larger -larger smaller -smaller"),
     unary("isnan", np.isnan, dtype="bool", smooth=False, farther="larger -larger smaller -smaller"),
-    unary("log", np.log, 0.1, 4.0, units=8, points=POSITIVE, signs=True, far="large small", farther="larger smaller"),
-    unary(
-        "log10", np.log10, 0.1, 4.0, units=8, points=POSITIVE, signs=True, far="large small", farther="larger smaller"
-    ),
+    _positive("log", np.log, units=8, points=POSITIVE),
+    _positive("log10", np.log10, units=8, points=POSITIVE),
     unary("log1p", np.log1p, -0.9, 2.0, units=8, points=LOG1P, signs=True, far="large small -small", farther="larger"),
-    unary("log2", np.log2, 0.1, 4.0, units=8, points=POSITIVE, signs=True, far="large small", farther="larger smaller"),
+    _positive("log2", np.log2, units=8, points=POSITIVE),
     unary("negative", np.negative, units=0, signs=True, far="larger -smaller"),
     unary("positive", np.positive, units=0, signs=True, far="larger -smaller"),
     unary(
@@ -227,17 +194,7 @@ UNARY = (
         "sin", np.sin, -4.0, 4.0, units=8, points=signed(turns), signs=True, scale=_bounded(np.sin), far="small -small"
     ),
     unary("sinh", np.sinh, units=16, points=SINH, signs=True, scale=_until_overflow(np.sinh), far="above -above"),
-    unary(
-        "sqrt",
-        np.sqrt,
-        0.1,
-        4.0,
-        units=2,
-        points=fixed(1.0, 2.0, 4.0, -1.0),
-        signs=True,
-        far="large small",
-        farther="larger smaller",
-    ),
+    _positive("sqrt", np.sqrt, units=2, points=fixed(1.0, 2.0, 4.0, -1.0)),
     unary("square", np.square, units=1, points=ends("sqrt"), signs=True, far="large small -large"),
     unary("tan", np.tan, -1.4, 1.4, units=32, points=signed(turns), signs=True, far="small -small"),
     unary("tanh", np.tanh, units=8, points=TANH, signs=True, farther="large -large above below", far="small"),

@@ -100,7 +100,7 @@ def binary(
     second: tuple[float, float] | None = None,
     units: float = 4.0,
     points: Points | None = None,
-    far: Sequence[tuple[str, str]] = (),
+    far: str = "",
     numbers: Sequence[Any] = NUMBERS,
     signs: bool = False,
     smooth: bool = True,
@@ -115,8 +115,8 @@ def binary(
         The ranges of ordinary values of the first array, and of the second one if that is another.
     points : callable
         Numbers that are tried in all pairs.
-    far : sequence of pairs of str
-        Names of ranges far from 1 (see `ranges`), where derivatives are numbers too.
+    far : str
+        Pairs of names of ranges far from 1 (see `ranges`), where derivatives are numbers too.
     numbers : sequence
         Python numbers that are operands.
     units, signs, smooth, dtype, scale
@@ -144,8 +144,8 @@ def binary(
         some = (draw.rng.permutation(np.asarray(SPECIAL, draw.dtype)) for _ in range(2))
         grid = [Argument(each.reshape(-1), ("n",)) for each in np.meshgrid(*some)]
         yield sample(grid[0], grid[1], smooth, far=smooth)
-        for names in far:
-            arrays = [draw.array((19,), low=a, high=b, axes=("n",)) for a, b in ranges(draw.dtype, *names)]
+        for names in far.split():
+            arrays = [draw.array((19,), low=a, high=b, axes=("n",)) for a, b in ranges(draw.dtype, *names.split(","))]
             yield sample(arrays[0], arrays[1], smooth, far=smooth)
         for axes1, axes2 in PAIRS:
             a = draw.array(shaped(axes1, 5), **range1, axes=axes1)
@@ -251,64 +251,23 @@ ORDERED: dict[str, Callable[..., Any]] = {
 # Errors: IEEE 754 rounds sums, products, quotients correctly (accelerators' quotients are within 2 units);
 # CUDA's table of single precision has 3 units for atan2 and hypot, 8 for pow.
 BINARY = (
-    binary(
-        "add",
-        np.add,
-        units=0.6,
-        signs=True,
-        points=SOME,
-        far=(("larger", "larger"), ("smaller", "-smaller"), ("larger", "small")),
-    ),
-    binary(
-        "atan2",
-        np.arctan2,
-        units=8,
-        signs=True,
-        points=SOME,
-        smooth=True,
-        far=(("large", "large"), ("small", "-small"), ("large", "small")),
-    ),
+    binary("add", np.add, units=0.6, signs=True, points=SOME, far="larger,larger smaller,-smaller larger,small"),
+    binary("atan2", np.arctan2, units=8, signs=True, points=SOME, far="large,large small,-small large,small"),
     binary("copysign", np.copysign, units=0, signs=True),
     binary(
-        "divide",
-        np.divide,
-        0.2,
-        2.0,
-        units=2,
-        signs=True,
-        points=SOME,
-        far=(("larger", "larger"), ("large", "small"), ("small", "large")),
+        "divide", np.divide, 0.2, 2.0, units=2, signs=True, points=SOME, far="larger,larger large,small small,large"
     ),
+    binary("hypot", np.hypot, units=4, points=SOME, far="larger,larger smaller,smaller large,small"),
     binary(
-        "hypot", np.hypot, units=4, points=SOME, far=(("larger", "larger"), ("smaller", "smaller"), ("large", "small"))
+        "logaddexp", np.logaddexp, units=8, points=FAR, scale=_largest, far="beyond,beyond under,under -above,above"
     ),
-    binary(
-        "logaddexp",
-        np.logaddexp,
-        units=8,
-        points=FAR,
-        scale=_largest,
-        far=(("beyond", "beyond"), ("under", "under"), ("-above", "above")),
-    ),
-    binary("maximum", np.maximum, units=0, points=SOME, far=(("larger", "larger"), ("-smaller", "smaller"))),
-    binary("minimum", np.minimum, units=0, points=SOME, far=(("larger", "larger"), ("-smaller", "smaller"))),
-    binary(
-        "multiply",
-        np.multiply,
-        units=0.6,
-        signs=True,
-        points=SOME,
-        far=(("large", "large"), ("small", "large"), ("larger", "smaller")),
-    ),
+    binary("maximum", np.maximum, units=0, points=SOME, far="larger,larger -smaller,smaller"),
+    binary("minimum", np.minimum, units=0, points=SOME, far="larger,larger -smaller,smaller"),
+    binary("multiply", np.multiply, units=0.6, signs=True, points=SOME, far="large,large small,large larger,smaller"),
     binary("nextafter", _exactly(np.nextafter), units=0),
     binary("pow", np.power, 0.1, 3.0, second=(-3.0, 3.0), units=16, signs=True, points=POWERS),
     binary(
-        "subtract",
-        np.subtract,
-        units=0.6,
-        signs=True,
-        points=SOME,
-        far=(("larger", "larger"), ("smaller", "-smaller"), ("larger", "small")),
+        "subtract", np.subtract, units=0.6, signs=True, points=SOME, far="larger,larger smaller,-smaller larger,small"
     ),
     *(binary(name, each, units=0, dtype="bool", points=SOME, smooth=False) for name, each in ORDERED.items()),
 )

@@ -8,7 +8,7 @@ import numpy as np
 from xpgrad import as_variable
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.operation import FLOATS, INTEGERS, Operation
-from xpgrad_conformance.generated.operations.elementwise_binary import CHOSEN, SYMBOLS
+from xpgrad_conformance.generated.operations.elementwise_binary import CHOSEN, with_symbol
 from xpgrad_conformance.generated.points import FORMS, PAIRS, broadcasting, every_number, shaped
 from xpgrad_conformance.generated.sample import Argument, Sample
 
@@ -62,26 +62,15 @@ def _chosen(condition: Any, x1: Any, x2: Any) -> Any:
 def _with_number(condition: Argument, x: Argument, number: Any) -> Iterator[Sample]:
     shown = repr(number).replace("inf", 'float("inf")').replace("nan", 'float("nan")')
     dtype, number = x.host.dtype.name, x.host.dtype.type(number) if x.host.dtype.kind == "b" else number
+    options: dict[str, Any] = {"dtype": dtype, "signs": True, "smooth": True}
     yield Sample(
-        "where",
-        (condition, x),
-        lambda c, a: np.where(c, a, number),
-        call=lambda xp, c, a: xp.where(as_variable(c), as_variable(a), number),
-        text=f"xp.where(x0, x1, {shown})",
-        dtype=dtype,
-        signs=True,
-        smooth=True,
-    )
+        "where", (condition, x), lambda c, a: np.where(c, a, number), text=f"xp.where(x0, x1, {shown})",
+        call=lambda xp, c, a: xp.where(as_variable(c), as_variable(a), number), **options,
+    )  # fmt: skip
     yield Sample(
-        "where",
-        (condition, x),
-        lambda c, a: np.where(c, number, a),
-        call=lambda xp, c, a: xp.where(as_variable(c), number, as_variable(a)),
-        text=f"xp.where(x0, {shown}, x1)",
-        dtype=dtype,
-        signs=True,
-        smooth=True,
-    )
+        "where", (condition, x), lambda c, a: np.where(c, number, a), text=f"xp.where(x0, {shown}, x1)",
+        call=lambda xp, c, a: xp.where(as_variable(c), number, as_variable(a)), **options,
+    )  # fmt: skip
 
 
 def _clipped(x: Any, least: Any, most: Any) -> Any:
@@ -98,13 +87,9 @@ def _clip(draw: Draw) -> Iterator[Sample]:
     def between(x: Argument, least: Any, most: Any) -> Sample:
         shown = f"{least!r}, {most!r}".replace("inf", 'float("inf")')
         return Sample(
-            "clip",
-            (x,),
-            lambda a: _clipped(a, least, most),
+            "clip", (x,), lambda a: _clipped(a, least, most), text=f"xp.clip(x0, {shown})", smooth=floating,
             call=lambda xp, a: xp.clip(as_variable(a), least, most),
-            text=f"xp.clip(x0, {shown})",
-            smooth=floating,
-        )
+        )  # fmt: skip
 
     for n in draw.lengths():
         yield between(draw.array((n,), axes=("n",)), 0, 1)
@@ -144,14 +129,7 @@ def truth(name: str, reference: Callable[..., Any], symbol: str = "") -> Operati
             yield Sample(name, tuple(arrays), reference)
         x1, x2 = (draw.array((9,), axes=("n",)) for _ in range(2))
         if symbol:
-            call = SYMBOLS[symbol]
-            yield Sample(
-                name,
-                (x1, x2),
-                reference,
-                call=lambda xp, a, b: call(as_variable(a), as_variable(b)),
-                text=f"x0 {symbol} x1",
-            )
+            yield with_symbol(name, symbol, x1, x2, reference=reference)
 
     return Operation(name, samples, ("bool",), ("bool",))
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from xpgrad.types import Shape
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.moved import around, combined, given, swept
+from xpgrad_conformance.generated.moved import around, combined, given, moving, swept
 from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, Operation
 from xpgrad_conformance.generated.sample import Argument, Sample
 
@@ -63,16 +63,16 @@ def _one(draw: Draw, name: str, x: Argument, axis: int, n: int | None, norm: str
     count = n or (2 * (length - 1) if name in HALF else length)
     if name in HALF:
         _symmetric(np.moveaxis(x.host, axis, -1), count)
+    return _transform(draw, name, x, [count], {"n": n, "axis": axis, "norm": norm})
+
+
+def _transform(draw: Draw, name: str, x: Argument, lengths: Sequence[int], parameters: dict[str, Any]) -> Sample:
+    """Return a transform to these lengths."""
+    reference = getattr(np.fft, name)
     return Sample(
-        f"fft.{name}",
-        (x,),
-        getattr(np.fft, name),
-        {"n": n, "axis": axis, "norm": norm},
-        units=_units([count]),
-        scale=_largest(getattr(np.fft, name)),
-        dtype=_result(name, draw.dtype),
-        smooth=True,
-    )
+        f"fft.{name}", (x,), reference, parameters, units=_units(lengths), scale=_largest(reference),
+        dtype=_result(name, draw.dtype), smooth=True,
+    )  # fmt: skip
 
 
 def _symmetric(x: Any, count: int) -> None:
@@ -127,7 +127,7 @@ def _along_many(name: str) -> Operation:
             if name == "irfftn":
                 lengths[-1] = 2 * (shape[-1] - 1)
                 host = np.fft.rfftn(draw.rng.standard_normal(lengths)).astype(draw.dtype)
-            yield _many(draw, name, Argument(host), tuple(range(len(shape))), lengths, {})
+            yield _transform(draw, name, Argument(host), lengths, {})
         for row in combined(draw, shape=SHAPES, norm=NORMS, layout=draw.layouts(), s=(None, "cut", "padded", "turned")):
             shape = row["shape"]
             rank = len(shape)
@@ -147,45 +147,23 @@ def _along_many(name: str) -> Operation:
                 wanted = wanted[::-1] if row["s"] == "turned" else lengths
                 parameters |= {"s": tuple(wanted), "axes": over}
             layout = "contiguous" if row["layout"] == "broadcast" else row["layout"]
-            yield _many(draw, name, Argument(host, (), layout), over, wanted, parameters)
+            yield _transform(draw, name, Argument(host, (), layout), wanted, parameters)
 
     return Operation(f"fft.{name}", samples, *_dtypes(name))
 
 
-def _many(
-    draw: Draw, name: str, x: Argument, axes: Sequence[int], lengths: Sequence[int], parameters: dict[str, Any]
-) -> Sample:
-    return Sample(
-        f"fft.{name}",
-        (x,),
-        getattr(np.fft, name),
-        parameters,
-        units=_units(lengths),
-        scale=_largest(getattr(np.fft, name)),
-        dtype=_result(name, draw.dtype),
-        smooth=True,
-    )
-
-
 def _shifted(name: str) -> Operation:
+    reference = getattr(np.fft, name)
+
     def samples(draw: Draw) -> Iterator[Sample]:
         for n in swept(draw):
-            yield Sample(
-                f"fft.{name}", (given(draw, (n,), "mixed", ("n",)),), getattr(np.fft, name), precise=False, smooth=True
-            )
+            x = given(draw, (n,), "mixed", ("n",))
+            yield Sample(f"fft.{name}", (x,), reference, precise=False, smooth=True)
         for row in combined(
             draw, n=(1, 2, 5, 16, 33), axes=(None, 0, -1, (0, 2), (1,), (-1, 0)), layout=draw.layouts()
         ):
             x = given(draw, around(row["n"], draw.pick((0, 1, 2))), "mixed", layout=row["layout"])
-            yield Sample(
-                f"fft.{name}",
-                (x,),
-                getattr(np.fft, name),
-                {"axes": row["axes"]},
-                precise=False,
-                signs=True,
-                smooth=True,
-            )
+            yield moving(f"fft.{name}", (x,), reference, {"axes": row["axes"]}, smooth=True)
 
     return Operation(f"fft.{name}", samples, (*FLOATS, *COMPLEX), ("float32", "complex64"))
 

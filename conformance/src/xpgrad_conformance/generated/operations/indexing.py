@@ -1,12 +1,11 @@
 """Gathers along an axis: positions of every number and dtype, with repeats, in every layout."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.moved import ALL, QUICK, around, combined, given, others_of, positions, swept
+from xpgrad_conformance.generated.moved import ALL, QUICK, around, combined, given, moving, others_of, positions, swept
 from xpgrad_conformance.generated.operation import Operation
 from xpgrad_conformance.generated.sample import Argument, Sample
 
@@ -39,12 +38,7 @@ def _ends(index: Argument, n: int) -> Argument:
 
 
 def _taken(name: str, x: Argument, index: Argument, axis: int) -> Sample:
-    reference = getattr(np, name)
-    return Sample(name, (x, index), reference, {"axis": axis}, precise=False, signs=True, smooth=_finite(x.host))
-
-
-def _finite(host: Any) -> bool:
-    return host.dtype.kind in "fc" and bool(np.isfinite(host).all())
+    return moving(name, (x, index), getattr(np, name), {"axis": axis})
 
 
 def _take_along_axis(draw: Draw) -> Iterator[Sample]:
@@ -56,18 +50,16 @@ def _take_along_axis(draw: Draw) -> Iterator[Sample]:
             )
         if 0 < n < 70_000:
             yield _taken("take_along_axis", given(draw, (3, n), "mixed"), positions(draw, (2, n), 3), 0)
-    for layout in draw.layouts() if not draw.quick else {"transposed", draw.pick(draw.layouts())} & {*draw.layouts()}:
+    layouts = draw.layouts()
+    chosen = {"transposed", draw.pick(layouts)} if draw.quick else layouts
+    for layout in [each for each in layouts if each in chosen]:
         place = draw.pick((0, 1, 2))  # several thousands of positions in each layout
         index = positions(draw, around(1025, place, (2, 3)), 33, layout)
         yield _taken("take_along_axis", given(draw, around(33, place, (2, 3)), "mixed"), index, place)
-    for one, other, axis in (
-        ((1, 5), (3, 7), 1),
-        ((3, 5), (1, 7), 1),
-        ((5, 1, 2), (9, 4, 2), 0),
-        ((2, 1, 9), (1, 3, 4), -1),
-    ):
+    broadcast = ((1, 5), (3, 7), 1), ((3, 5), (1, 7), 1), ((5, 1, 2), (9, 4, 2), 0), ((2, 1, 9), (1, 3, 4), -1)
+    for one, other, axis in broadcast:
         index = positions(draw, other, one[axis])
-        yield _taken("take_along_axis", given(draw, one, "mixed"), index, axis)  # which broadcast
+        yield _taken("take_along_axis", given(draw, one, "mixed"), index, axis)
     for row in combined(draw,
         n=(1, 2, 16, 33, 257, 4097), m=(1, 17, 64, 1025), place=(0, 1, 2), layout=draw.layouts(), other=draw.layouts(),
         dtype=[d for d in ("int32", "int64") if draw.has(d)],

@@ -1,6 +1,6 @@
 """Indexing and assignment: slices of every sign and step, positions, masks, and several arrays as an index."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +10,18 @@ from xpgrad import Variable, as_variable, grad
 from xpgrad.array_api.indexing import setitem
 from xpgrad.types import Shape
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.moved import ALL, QUICK, around, combined, given, positions, swept, varied
+from xpgrad_conformance.generated.moved import (
+    ALL,
+    QUICK,
+    around,
+    combined,
+    finite,
+    given,
+    moving,
+    positions,
+    swept,
+    varied,
+)
 from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, Operation
 from xpgrad_conformance.generated.sample import Argument, Sample
 
@@ -109,18 +120,12 @@ def _negative(draw: Draw, index: Argument, n: int) -> Argument:
 
 
 def _read(x: Argument, key: Key, arrays: tuple[Argument, ...] = ()) -> Sample:
-    return Sample(
-        "getitem",
-        (x, *arrays),
-        lambda x, *arrays: x[_filled(key, arrays)],
-        precise=False,
-        signs=True,
-        smooth=x.host.dtype.kind in "fc"
-        and bool(np.isfinite(x.host).all())
-        and not any(a.host.dtype == bool for a in arrays),
+    return moving(
+        "getitem", (x, *arrays), lambda x, *arrays: x[_filled(key, arrays)],
+        smooth=finite(x) and not any(a.host.dtype == bool for a in arrays),
         call=lambda xp, x, *arrays: as_variable(x)[_filled(key, arrays)],
         text=f"xpgrad.as_variable(x0)[{_written(key, 1)}]",
-    )
+    )  # fmt: skip
 
 
 def _assigned(draw: Draw, x: Argument, key: Key, arrays: tuple[Argument, ...] = ()) -> Sample:
@@ -134,17 +139,11 @@ def _assigned(draw: Draw, x: Argument, key: Key, arrays: tuple[Argument, ...] = 
         changed[_filled(key, arrays)] = u
         return changed
 
-    return Sample(
-        "setitem",
-        (x, u, *arrays),
-        reference,
-        precise=False,
-        signs=True,
-        smooth=x.host.dtype.kind in "fc" and bool(np.isfinite(x.host).all()),
+    return moving(
+        "setitem", (x, u, *arrays), reference, imports=IMPORTS,
         call=lambda xp, x, u, *arrays: setitem(x, u, index=_filled(key, arrays)),
         text=f"setitem(x0, x1, index=({_written(key, 2, inside=False)},))",
-        imports=IMPORTS,
-    )
+    )  # fmt: skip
 
 
 def _number(draw: Draw, x: Argument, key: Key) -> Sample:
@@ -156,9 +155,8 @@ def _number(draw: Draw, x: Argument, key: Key) -> Sample:
         changed[_filled(key, ())] = number
         return changed
 
-    return Sample(
-        "setitem", (x,), reference, precise=False, signs=True,
-        call=lambda xp, x: setitem(x, number, index=_filled(key, ())),
+    return moving(
+        "setitem", (x,), reference, smooth=False, call=lambda xp, x: setitem(x, number, index=_filled(key, ())),
         text=f"setitem(x0, {number}, index=({_written(key, 1, inside=False)},))", imports=IMPORTS,
     )  # fmt: skip
 
@@ -168,14 +166,9 @@ def _shapes(draw: Draw) -> Iterator[tuple[Argument, int]]:
     lengths = (1, 2, 16, 33, 257, 1025, 4097)
     others = (2, 3), (3,)
     for row in combined(
-        draw,
-        n=lengths,
-        place=(0, 1, 2),
-        others=others,
-        layout=draw.layouts(),
-        kind=("mixed", "specials"),
+        draw, n=lengths, place=(0, 1, 2), others=others, layout=draw.layouts(), kind=("mixed", "specials"),
         m=(1, 7, 64, 257, 1025),
-    ):
+    ):  # fmt: skip
         shape = around(row["n"], row["place"], row["others"])
         yield given(draw, shape, row["kind"], layout=row["layout"]), row["m"]
     for _ in range(OF_ANY_RANK[draw.quick]):
@@ -249,9 +242,7 @@ def _setitem(draw: Draw) -> Iterator[Sample]:
 
 def _masked(draw: Draw, x: Argument) -> Sample:
     """Return an assignment of one element at a mask."""
-    mask = _mask(draw, x.host.shape[: draw.pick((1, 2, 3))])
-    sample = _assigned(draw, x, (ARRAY,), (mask,))
-    return sample
+    return _assigned(draw, x, (ARRAY,), (_mask(draw, x.host.shape[: draw.pick((1, 2, 3))]),))
 
 
 def _scatter_add(draw: Draw) -> Iterator[Sample]:
@@ -310,17 +301,12 @@ def _sum(x: Argument, values: Argument, key: Key, arrays: tuple[Argument, ...], 
         np.add.at(total, _filled(key, arrays), values)
         return total
 
-    call: Callable[..., Any] = lambda xp, x, values, *arrays: xp.scatter_add(x, _filled(key, arrays), values)  # noqa: E731
     return Sample(
-        "scatter_add",
-        (x, values, *arrays),
-        reference,
-        units=units,
+        "scatter_add", (x, values, *arrays), reference, units=units, smooth=True,
         scale=(lambda x, values, *arrays: reference(abs(x), abs(values), *arrays)) if units else None,
-        smooth=True,
-        call=call,
+        call=lambda xp, x, values, *arrays: xp.scatter_add(x, _filled(key, arrays), values),
         text=f"xp.scatter_add(x0, ({_written(key, 2, inside=False)},), x1)",
-    )
+    )  # fmt: skip
 
 
 GETITEM = Operation("getitem", _getitem, ALL, QUICK, ())

@@ -33,12 +33,15 @@ def bound(n: int) -> float:
     return 32.0 + 8 * n
 
 
+def _regular(name: str, arguments: tuple[Argument, ...], reference: Callable[..., Any], **options: Any) -> Sample:
+    """Return a call with matrices at which the function has derivatives."""
+    return Sample(f"linalg.{name}", arguments, reference, precise=False, smooth=True, **options)
+
+
 def _inv(draw: Draw) -> Iterator[Sample]:
     for batch, n, kind, layout in square(draw):
         x = argument(regular(draw, batch, n, kind), layout)
-        yield Sample(
-            "linalg.inv", (x,), np.linalg.inv, units=bound(n), scale=scaled(np.linalg.inv), precise=False, smooth=True
-        )
+        yield _regular("inv", (x,), np.linalg.inv, units=bound(n), scale=scaled(np.linalg.inv))
 
 
 def _det(draw: Draw) -> Iterator[Sample]:
@@ -46,19 +49,11 @@ def _det(draw: Draw) -> Iterator[Sample]:
         if kind in ("large", "tiny") and n > 2:
             continue
         x = argument(regular(draw, batch, n, kind), layout)
-        units = (
-            bound(n) + 4 * abs(np.log(SCALES.get(kind, 1.0))) * n
-        )  # NumPy's is the exponential of a sum of logarithms
-        yield Sample("linalg.det", (x,), np.linalg.det, units=units, precise=False, smooth=True)
+        rounded = 4 * abs(np.log(SCALES.get(kind, 1.0))) * n  # NumPy's is the exponential of a sum of logarithms
+        yield _regular("det", (x,), np.linalg.det, units=bound(n) + rounded)
     for host in _singular():
-        yield Sample(
-            "linalg.det",
-            (Argument(host.astype(draw.dtype)),),
-            np.linalg.det,
-            units=8.0,
-            scale=lambda x: 1.0,
-            precise=False,
-        )
+        x = Argument(host.astype(draw.dtype))
+        yield Sample("linalg.det", (x,), np.linalg.det, units=8.0, scale=lambda x: 1.0, precise=False)
 
 
 def _singular() -> Iterator[Any]:
@@ -73,10 +68,9 @@ def _singular() -> Iterator[Any]:
 def _slogdet(draw: Draw) -> Iterator[Sample]:
     for batch, n, kind, layout in square(draw):
         x = argument(regular(draw, batch, n, kind), layout)
-        yield Sample(
-            "linalg.slogdet", (x,), lambda x: tuple(np.linalg.slogdet(x)), units=bound(n),
-            scale=lambda x: (1.0, 1.0 + abs(np.linalg.slogdet(x)[1])), precise=False,
-            dtype=(draw.dtype, REAL[draw.dtype]), smooth=True,
+        yield _regular(
+            "slogdet", (x,), lambda x: tuple(np.linalg.slogdet(x)), dtype=(draw.dtype, REAL[draw.dtype]),
+            units=bound(n), scale=lambda x: (1.0, 1.0 + abs(np.linalg.slogdet(x)[1])),
         )  # fmt: skip
     for shape in ((1, 1), (3, 3), (2, 4, 4)):
         host = np.ones(shape, draw.dtype)
@@ -94,23 +88,13 @@ def _solve(draw: Draw) -> Iterator[Sample]:
             if len(shape) == 1 and len(batch) > 1:
                 continue
             x = argument(regular(draw, batch, n, kind), layout)
-            b = draw.array(
-                (*over, *shape),
-                axes=(*(f"b{len(batch) - len(over) + i}" for i in range(len(over))), *[""] * len(shape)),
-            )
+            axes = (*(f"b{len(batch) - len(over) + i}" for i in range(len(over))), *[""] * len(shape))
+            b = draw.array((*over, *shape), axes=axes)
             b = Argument(b.host, b.axes, "contiguous" if layout == "strided" else layout, kept=True)
-            yield Sample(
-                "linalg.solve",
-                (x, b),
-                solve,
-                units=bound(n),
-                scale=scaled(solve, min(b.host.ndim, 2)),
-                precise=False,
-                smooth=True,
-            )
+            yield _regular("solve", (x, b), solve, units=bound(n), scale=scaled(solve, min(b.host.ndim, 2)))
     for rows, columns in ((3, 65), (17, 129), (2, 1025)):
         x, b = argument(regular(draw, (), rows)), draw.array((rows, columns))
-        yield Sample("linalg.solve", (x, b), solve, units=bound(rows), scale=scaled(solve), precise=False, smooth=True)
+        yield _regular("solve", (x, b), solve, units=bound(rows), scale=scaled(solve))
 
 
 def solve(a: Any, b: Any) -> Any:
@@ -125,15 +109,7 @@ def _pinv(draw: Draw) -> Iterator[Sample]:
         for batch in ((), draw.pick(((2,), (3, 2), (17,)))):
             host = rectangular(draw, batch, m, n).astype(draw.dtype)
             x = argument(host, draw.pick(draw.layouts(broadcast=False)))
-            yield Sample(
-                "linalg.pinv",
-                (x,),
-                np.linalg.pinv,
-                units=2 * bound(max(m, n)),
-                scale=scaled(np.linalg.pinv),
-                precise=False,
-                smooth=True,
-            )
+            yield _regular("pinv", (x,), np.linalg.pinv, units=2 * bound(max(m, n)), scale=scaled(np.linalg.pinv))
     for x, rank in _ranks(draw):
         if rank:
             yield Sample(
@@ -175,9 +151,9 @@ def _matrix_power(draw: Draw) -> Iterator[Sample]:
     ):
         host = regular(draw, row["batch"], row["size"], draw.pick(("ordinary", "permutation")))
         layout = draw.pick(draw.layouts(broadcast=False))
-        yield Sample(
-            "linalg.matrix_power", (argument(host, layout),), np.linalg.matrix_power, {"n": row["n"]},
-            units=8 * bound(row["size"]), scale=lambda x, n: 2.0 ** abs(n), precise=False, smooth=True,
+        yield _regular(
+            "matrix_power", (argument(host, layout),), np.linalg.matrix_power, parameters={"n": row["n"]},
+            units=8 * bound(row["size"]), scale=lambda x, n: 2.0 ** abs(n),
             call=lambda xp, x, n: xp.linalg.matrix_power(x, n), text=f"xp.linalg.matrix_power(x0, {row['n']})",
         )  # fmt: skip
 

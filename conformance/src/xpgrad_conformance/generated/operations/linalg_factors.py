@@ -28,19 +28,8 @@ REAL = {"float32": "float32", "float64": "float64", "complex64": "float32", "com
 WIDE = {"float32": "complex64", "float64": "complex128", "complex64": "complex64", "complex128": "complex128"}
 SYMMETRIC = "ordinary", "large", "tiny", "diagonal"
 RECTANGLES = (
-    (1, 1),
-    (1, 3),
-    (3, 1),
-    (2, 2),
-    (3, 2),
-    (2, 3),
-    (4, 4),
-    (9, 5),
-    (5, 9),
-    (17, 16),
-    (8, 33),
-    (65, 33),
-    (33, 65),
+    *((1, 1), (1, 3), (3, 1), (2, 2), (3, 2), (2, 3), (4, 4), (9, 5), (5, 9)),
+    *((17, 16), (8, 33), (65, 33), (33, 65)),
 )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from xpgrad.types import Shape
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.moved import ALL, QUICK, around, combined, given, positional, swept
+from xpgrad_conformance.generated.moved import ALL, QUICK, around, combined, given, moving, positional, swept
 from xpgrad_conformance.generated.operation import Operation
 from xpgrad_conformance.generated.points import many_axes
 from xpgrad_conformance.generated.sample import Argument, Sample
@@ -24,7 +24,7 @@ def _moving(name: str, reference: Callable[..., Any], choice: Choice, *, by_posi
     def sample(draw: Draw, x: Argument, place: int) -> Sample:
         parameters = choice(draw, x.host.shape, place)
         options: Any = positional(name, 1, parameters) if by_position else {"parameters": parameters}
-        return Sample(name, (x,), reference, precise=False, signs=True, smooth=_finite(x.host), **options)
+        return moving(name, (x,), reference, **options)
 
     def samples(draw: Draw) -> Iterator[Sample]:
         for n in swept(draw):
@@ -40,10 +40,6 @@ def _moving(name: str, reference: Callable[..., Any], choice: Choice, *, by_posi
                 yield sample(draw, given(draw, shape, "mixed", layout=layout), int(draw.rng.integers(len(shape))))
 
     return Operation(name, samples, ALL, QUICK)
-
-
-def _finite(host: Any) -> bool:
-    return host.dtype.kind in "fc" and bool(np.isfinite(host).all())
 
 
 def _axes(draw: Draw, rank: int) -> tuple[int, ...]:
@@ -123,9 +119,7 @@ def _matrix_transpose(draw: Draw) -> Iterator[Sample]:
 
 
 def _transposed(x: Argument) -> Sample:
-    return Sample(
-        "matrix_transpose", (x,), lambda x: np.swapaxes(x, -1, -2), precise=False, signs=True, smooth=_finite(x.host)
-    )
+    return moving("matrix_transpose", (x,), lambda x: np.swapaxes(x, -1, -2))
 
 
 def _broadcast_to(draw: Draw) -> Iterator[Sample]:
@@ -140,9 +134,7 @@ def _broadcast_to(draw: Draw) -> Iterator[Sample]:
 
 
 def _broadcast(x: Argument, shape: Shape) -> Sample:
-    return Sample(
-        "broadcast_to", (x,), np.broadcast_to, {"shape": shape}, precise=False, signs=True, smooth=_finite(x.host)
-    )
+    return moving("broadcast_to", (x,), np.broadcast_to, {"shape": shape})
 
 
 def _squeeze(draw: Draw) -> Iterator[Sample]:
@@ -155,7 +147,7 @@ def _squeeze(draw: Draw) -> Iterator[Sample]:
 
 
 def _squeezed(x: Argument, axis: Any) -> Sample:
-    return Sample("squeeze", (x,), np.squeeze, {"axis": axis}, precise=False, signs=True, smooth=_finite(x.host))
+    return moving("squeeze", (x,), np.squeeze, {"axis": axis})
 
 
 def _repeat(draw: Draw) -> Iterator[Sample]:
@@ -172,33 +164,21 @@ def _repeat(draw: Draw) -> Iterator[Sample]:
 
 
 def _repeated(x: Argument, repeats: int, axis: int | None) -> Sample:
-    return Sample(
-        "repeat",
-        (x,),
-        lambda x, repeats, axis: np.repeat(x, repeats, axis),
-        {"repeats": repeats, "axis": axis},
-        precise=False,
-        signs=True,
-        smooth=_finite(x.host),
-        call=lambda xp, x, repeats, axis: xp.repeat(x, repeats, axis=axis),
-        text=f"xp.repeat(x0, {repeats}, axis={axis})",
-    )
+    return _repeating((x,), {"repeats": repeats, "axis": axis}, f"xp.repeat(x0, {repeats}, axis={axis})")
 
 
 def _counted(draw: Draw, x: Argument, axis: int) -> Sample:
     """Return a call with a number of repetitions for each element, zeros among them."""
     counts = draw.rng.integers(0 if draw.has("empty_arrays") else 1, 4, x.host.shape[axis])
-    return Sample(
-        "repeat",
-        (x, Argument(counts.astype("int64" if draw.has("int64") else "int32"), x.axes, kept=True)),
-        lambda x, repeats, axis: np.repeat(x, repeats, axis),
-        {"axis": axis},
-        precise=False,
-        signs=True,
-        smooth=_finite(x.host),
-        call=lambda xp, x, repeats, axis: xp.repeat(x, repeats, axis=axis),
-        text=f"xp.repeat(x0, x1, axis={axis})",
-    )
+    repeats = Argument(counts.astype("int64" if draw.has("int64") else "int32"), x.axes, kept=True)
+    return _repeating((x, repeats), {"axis": axis}, f"xp.repeat(x0, x1, axis={axis})")
+
+
+def _repeating(arguments: tuple[Argument, ...], parameters: dict[str, Any], text: str) -> Sample:
+    return moving(
+        "repeat", arguments, lambda x, repeats, axis: np.repeat(x, repeats, axis), parameters,
+        call=lambda xp, x, repeats, axis: xp.repeat(x, repeats, axis=axis), text=text,
+    )  # fmt: skip
 
 
 OTHERS = (

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.moved import ALL, QUICK, around, combined, given, swept
+from xpgrad_conformance.generated.moved import ALL, QUICK, around, combined, finite, given, moving, swept
 from xpgrad_conformance.generated.operation import Operation
 from xpgrad_conformance.generated.sample import Argument, Sample
 
@@ -16,17 +16,10 @@ COUNTS = 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 14, 16, 17, 31, 32, 33, 62, 64, 65, 129,
 
 def _joined(name: str, members: Sequence[Argument], reference: Callable[..., Any], axis: int | None) -> Sample:
     listed = ", ".join(f"x{i}" for i in range(len(members)))
-    return Sample(
-        name,
-        tuple(members),
-        lambda *xs, axis: reference(xs, axis=axis),
-        {"axis": axis},
-        precise=False,
-        signs=True,
-        smooth=all(x.host.dtype.kind in "fc" and bool(np.isfinite(x.host).all()) for x in members),
-        call=lambda xp, *xs, axis: getattr(xp, name)(list(xs), axis=axis),
-        text=f"xp.{name}([{listed}], axis={axis})",
-    )
+    return moving(
+        name, tuple(members), lambda *xs, axis: reference(xs, axis=axis), {"axis": axis}, smooth=finite(*members),
+        call=lambda xp, *xs, axis: getattr(xp, name)(list(xs), axis=axis), text=f"xp.{name}([{listed}], axis={axis})",
+    )  # fmt: skip
 
 
 def _counts(draw: Draw) -> list[int]:
@@ -91,15 +84,7 @@ def _unstack(draw: Draw) -> Iterator[Sample]:
 
 
 def _unstacked(x: Argument, axis: int) -> Sample:
-    return Sample(
-        "unstack",
-        (x,),
-        lambda x, axis: tuple(np.moveaxis(x, axis, 0)),
-        {"axis": axis},
-        precise=False,
-        signs=True,
-        smooth=True,
-    )
+    return moving("unstack", (x,), lambda x, axis: tuple(np.moveaxis(x, axis, 0)), {"axis": axis}, smooth=True)
 
 
 def _broadcast_arrays(draw: Draw) -> Iterator[Sample]:
@@ -115,14 +100,7 @@ def _broadcast_arrays(draw: Draw) -> Iterator[Sample]:
 def _broadcast(draw: Draw, shapes: Sequence[tuple[int, ...]]) -> Sample:
     layouts = draw.layouts()
     members = tuple(given(draw, shape, draw.pick(("mixed", "specials")), layout=draw.pick(layouts)) for shape in shapes)
-    return Sample(
-        "broadcast_arrays",
-        members,
-        lambda *xs: tuple(np.broadcast_arrays(*xs)),
-        precise=False,
-        signs=True,
-        smooth=True,
-    )
+    return moving("broadcast_arrays", members, lambda *xs: tuple(np.broadcast_arrays(*xs)), smooth=True)
 
 
 JOINING = (

@@ -8,7 +8,7 @@ import numpy as np
 
 from xpgrad.types import Shape
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.moved import combined, given, mixed, swept
+from xpgrad_conformance.generated.moved import combined, given, mixed, moving, swept
 from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, Operation
 from xpgrad_conformance.generated.points import broadcasting
 from xpgrad_conformance.generated.sample import Argument, Sample
@@ -48,15 +48,8 @@ def _product(
     """
     if exact:
         return Sample(name, pair, reference, precise=False, smooth=True, **options)
-    return Sample(
-        name,
-        pair,
-        reference,
-        units=4 + 2 * terms**0.5,
-        scale=lambda a, b, **parameters: reference(abs(a), abs(b), **parameters),
-        smooth=True,
-        **options,
-    )
+    size = lambda a, b, **parameters: reference(abs(a), abs(b), **parameters)  # noqa: E731
+    return Sample(name, pair, reference, units=4 + 2 * terms**0.5, scale=size, smooth=True, **options)
 
 
 def _large(draw: Draw, name: str, one: Shape, other: Shape, terms: int, **parameters: Any) -> Iterator[Sample]:
@@ -88,18 +81,10 @@ def _matmul(draw: Draw) -> Iterator[Sample]:
     for row in combined(draw, m=sizes, k=sizes, n=sizes, one=draw.layouts(), other=draw.layouts()):
         shapes = (row["m"], row["k"]), (row["k"], row["n"])
         yield _exact(draw, *shapes, (("n", "k"), ("k", "m")), (row["one"], row["other"]))
+    long = (1025, 3, 2), (3, 1025, 2), (3, 2, 1025), (4097, 2, 1), (1, 2, 4097)
+    inner = (1, 4097, 1), (2, 4097, 1), (1, 4097, 3)
     square = (2, 2, 2), (3, 3, 3), (17, 17, 17), (64, 64, 64)
-    long = (
-        (1025, 3, 2),
-        (3, 1025, 2),
-        (3, 2, 1025),
-        (4097, 2, 1),
-        (1, 2, 4097),
-        (1, 4097, 1),
-        (2, 4097, 1),
-        (1, 4097, 3),
-    )
-    for (m, k, n), pair in itertools.product((*long, *square), _layouts(draw)):
+    for (m, k, n), pair in itertools.product((*long, *inner, *square), _layouts(draw)):
         yield _exact(draw, (m, k), (k, n), (("n", "k"), ("k", "m")), pair)
         if n == 1:
             yield _exact(draw, (m, k), (k,), (("n", "k"), ("k",)), pair)
@@ -116,12 +101,7 @@ def _matmul(draw: Draw) -> Iterator[Sample]:
         m, k, n = (int(each) for each in draw.rng.integers(1, 5, 3))
         yield _exact(draw, (*one, m, k), (*other, k, n), layouts=[draw.pick(draw.layouts()) for _ in range(2)])
     if draw.has("empty_arrays"):
-        nothing: tuple[tuple[Shape, Shape], ...] = (
-            ((3, 0), (0, 2)),
-            ((0, 4), (4, 2)),
-            ((0, 3, 4), (4, 2)),
-            ((2, 0), (0,)),
-        )
+        nothing: list[tuple[Shape, Shape]] = [((3, 0), (0, 2)), ((0, 4), (4, 2)), ((0, 3, 4), (4, 2)), ((2, 0), (0,))]
         for one, other in (*nothing, ((2, 3, 0), (0, 4)), ((0,), (0,))):
             yield _exact(draw, one, other)
     for one, other in ((3, 5), (5, 2)), ((17, 9), (9, 33)), ((2, 4, 65), (65, 3)), ((33,), (33, 2)), ((7,), (7,)):
@@ -202,14 +182,8 @@ def _vecdot(draw: Draw) -> Iterator[Sample]:
         if n < 70_000:
             pair = _pair(draw, "integers", (n, 2), (n, 2), (("n", "m"), ("n", "m")))
             yield _product("vecdot", pair, vecdot, n, exact=True, parameters={"axis": -2})
-    for row in combined(
-        draw,
-        batch=BATCHES,
-        n=(1, 2, 16, 33, 257),
-        kind=("integers", "ordinary"),
-        one=draw.layouts(),
-        other=draw.layouts(),
-    ):
+    kinds, layouts = ("integers", "ordinary"), draw.layouts()
+    for row in combined(draw, batch=BATCHES, n=(1, 2, 16, 33, 257), kind=kinds, one=layouts, other=layouts):
         one, other = ((*batch, row["n"]) for batch in row["batch"])
         pair = _pair(draw, row["kind"], one, other, layouts=(row["one"], row["other"]))
         yield _product("vecdot", pair, vecdot, row["n"], exact=row["kind"] == "integers")
@@ -220,13 +194,8 @@ def _vecdot(draw: Draw) -> Iterator[Sample]:
 def _outer(draw: Draw) -> Iterator[Sample]:
     for n in swept(draw, 65_537):
         for one, other in (((n,), (3,)), ((2,), (n,))):
-            yield Sample(
-                "linalg.outer",
-                _pair(draw, "integers", one, other, (("n",), ("m",))),
-                np.outer,
-                precise=False,
-                smooth=True,
-            )
+            pair = _pair(draw, "integers", one, other, (("n",), ("m",)))
+            yield Sample("linalg.outer", pair, np.outer, precise=False, smooth=True)
     for row in combined(draw, n=(1, 17, 65), m=(1, 33, 64), one=draw.layouts(), other=draw.layouts()):
         pair = _pair(draw, "ordinary", (row["n"],), (row["m"],), layouts=(row["one"], row["other"]))
         yield Sample("linalg.outer", pair, np.outer, units=4, smooth=True)
@@ -256,23 +225,14 @@ def _crossing(draw: Draw, kind: str, one: Shape, other: Shape, axis: int, layout
     pair = _pair(draw, kind, one, other, layouts=layouts)
     if kind == "integers":
         return Sample("linalg.cross", pair, _crossed, {"axis": axis}, precise=False, smooth=True)
-    return Sample(
-        "linalg.cross",
-        pair,
-        _crossed,
-        {"axis": axis},
-        units=16,
-        scale=lambda a, b, axis: np.full((), 16.0),
-        smooth=True,
-    )
+    size = lambda a, b, axis: np.full((), 16.0)  # noqa: E731
+    return Sample("linalg.cross", pair, _crossed, {"axis": axis}, units=16, scale=size, smooth=True)
 
 
 def _diagonal(draw: Draw) -> Iterator[Sample]:
     for x, offset in _matrices(draw):
-        yield Sample(
-            "linalg.diagonal", (x,), lambda x, offset: np.diagonal(x, offset, -2, -1), {"offset": offset},
-            precise=False, signs=True, smooth=True,
-        )  # fmt: skip
+        diagonal = lambda x, offset: np.diagonal(x, offset, -2, -1)  # noqa: E731
+        yield moving("linalg.diagonal", (x,), diagonal, {"offset": offset}, smooth=True)
 
 
 def _matrices(draw: Draw) -> Iterator[tuple[Argument, int]]:
