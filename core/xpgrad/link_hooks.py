@@ -201,33 +201,26 @@ class TimerHook(LinkHook):
     name = "TimerHook"
 
     def __init__(self) -> None:
-        self._times, self._total = function_hooks.TimerHook(), 0.0
+        self._times = function_hooks.TimerHook()
         self.call_history = self._times.call_history
-        self._running: list[tuple[Link, float]] = []
 
     def added(self, link: Link | None) -> None:
         """Discard calls that were started before, but not finished because of an error."""
-        self._running.clear()
+        self._times._running.clear()
 
     def forward_preprocess(self, args: ForwardPreprocessArgs) -> None:
         """Start the clock."""
         args.link.device.synchronize()
-        self._running.append((args.link, time.perf_counter()))
+        self._times._running.append((id(args.link), time.perf_counter()))
 
     def forward_postprocess(self, args: ForwardPostprocessArgs) -> None:
         """Stop the clock."""
         args.link.device.synchronize()
-        stopped = time.perf_counter()
-        while self._running:
-            link, started = self._running.pop()
-            if link is args.link:  # those above it on the stack have raised
-                self.call_history.append((type(link).__name__, stopped - started))
-                self._total += stopped - started if not self._running else 0.0
-                return
+        self._times._ended(args.link, type(args.link).__name__)
 
     def total_time(self) -> float:
         """Return the total time in seconds; for nested calls of links, only the outermost counts."""
-        return self._total
+        return self._times.total_time()
 
     def summary(self) -> dict[str, dict[str, Any]]:
         """Return the seconds (`elapsed_time`) and the number of calls (`occurrence`) by the name of the class."""

@@ -221,13 +221,7 @@ def hfft(xp: Namespace, x: AnyArray, /, *, n: int | None = None, axis: int = -1,
 def ihfft(xp: Namespace, x: AnyArray, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
     """Inverse of `hfft` along one axis: the first half of data with a real spectrum `x`.
 
-    Parameters
-    ----------
-    x : Variable or array, real floating-point
-    n : int or None
-        Length of the transform, by default the length of the axis.
-    axis, norm
-        As for `fft`.
+    Parameters are the same as for `rfft`.
     """
     return xp.fft.ihfft(x, n=n, axis=axis, norm=norm)
 

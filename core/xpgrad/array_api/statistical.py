@@ -150,12 +150,7 @@ def max(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, keepdims: bool = Fa
 def min(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """Minimum over `axis`; elements that tie share the gradient equally.
 
-    Parameters
-    ----------
-    x : Variable or array, real
-        With at least one element along `axis`.
-    axis : int, tuple of int or None
-    keepdims : bool
+    Parameters are the same as for `max`.
     """
     return xp.min(x, axis=axis, keepdims=keepdims)
 
@@ -209,13 +204,7 @@ def _deviation_rule(
 def std(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False) -> Array:
     """Standard deviation over `axis`; at 0, its derivative is 0 and it has no second derivative.
 
-    Parameters
-    ----------
-    x : Variable or array, floating-point
-    axis : int, tuple of int or None
-    correction : int or float
-        The sum of squares is divided by the number of elements minus `correction`.
-    keepdims : bool
+    Parameters are the same as for `var`.
     """
     options = {"axis": axis, "correction": float(correction), "keepdims": keepdims}
     if xp.backend.is_kind(x.dtype, "complex floating"):
@@ -323,14 +312,7 @@ def cumulative_prod(
 ) -> Array:
     """Cumulative product along `axis`; its gradient is correct at zeros too.
 
-    Parameters
-    ----------
-    x : Variable or array, numeric
-    axis : int or None
-        None is allowed if `x` has one axis.
-    dtype : dtype or None
-    include_initial : bool
-        Start with a 1, so that the result has one more element.
+    Parameters are the same as for `cumulative_sum`, but `include_initial` starts with a 1.
     """
     return reduced(xp, xp.cumulative_prod, x, axis=axis, dtype=dtype, include_initial=include_initial)
 

@@ -3,40 +3,12 @@
 from typing import Any, TextIO
 
 from xpgrad.backend.plugins import plugins
+from xpgrad.function_hooks.around import Around, Arrays, ended
 from xpgrad.function_hooks.report import bytes_text, check_unit, print_rows, suitable
 from xpgrad.graph.function_node import FunctionNode
-from xpgrad.watch.function_hook import FunctionHook
-
-Arrays = tuple[Any, ...]
 
 
-class _Around(FunctionHook):
-    """Base of hooks that do the same around each computation, forward and backward."""
-
-    def _start(self, function: FunctionNode, which: str) -> None:
-        raise NotImplementedError
-
-    def _stop(self, function: FunctionNode) -> None:
-        raise NotImplementedError
-
-    def forward_preprocess(self, function: FunctionNode, in_data: Arrays) -> None:
-        """Start."""
-        self._start(function, "forward")
-
-    def forward_postprocess(self, function: FunctionNode, in_data: Arrays) -> None:
-        """Stop."""
-        self._stop(function)
-
-    def backward_preprocess(self, function: FunctionNode, in_data: Arrays, out_grad: Arrays) -> None:
-        """Start."""
-        self._start(function, "backward")
-
-    def backward_postprocess(self, function: FunctionNode, in_data: Arrays, out_grad: Arrays) -> None:
-        """Stop."""
-        self._stop(function)
-
-
-class CUDAProfileHook(_Around):
+class CUDAProfileHook(Around):
     """Marks every function as a range of NVTX, ``LABEL.forward`` or ``LABEL.backward``, for NVIDIA's profilers.
 
     Raises
@@ -56,19 +28,19 @@ class CUDAProfileHook(_Around):
     def deleted(self, function: FunctionNode | None) -> None:
         """End the ranges of functions that have raised."""
         while self._depth:
-            self._stop(None)
+            self._stop(None, ())
 
-    def _start(self, function: FunctionNode, which: str) -> None:
+    def _start(self, function: FunctionNode, which: str, arrays: Arrays) -> None:
         self._depth += 1
         self._profiler.start_range(f"{function.label}.{which}")
 
-    def _stop(self, function: FunctionNode | None) -> None:
+    def _stop(self, function: FunctionNode | None, arrays: Arrays) -> None:
         if self._depth:
             self._depth -= 1
             self._profiler.end_range()
 
 
-class CupyMemoryProfileHook(_Around):
+class CupyMemoryProfileHook(Around):
     """Counts the bytes that each function takes from CuPy's memory pool, and the pool from the GPU.
 
     Memory that a function frees is not subtracted. `MemoryHook` reports live memory, for every library.
@@ -91,7 +63,7 @@ class CupyMemoryProfileHook(_Around):
     def __init__(self) -> None:
         self._meter = plugins.backend_of_prefix("gpu").profiler().Meter()
         self.call_history: list[tuple[str, int, int, int]] = []
-        self._running: list[tuple[int, int, int]] = []
+        self._running: list[tuple[int, Any]] = []
 
     def added(self, function: FunctionNode | None) -> None:
         """Start counting."""
@@ -102,16 +74,14 @@ class CupyMemoryProfileHook(_Around):
         """Stop counting."""
         self._meter.__exit__(None, None, None)
 
-    def _start(self, function: FunctionNode, which: str) -> None:
-        self._running.append((id(function), self._meter.used, self._meter.acquired))
+    def _start(self, function: FunctionNode, which: str, arrays: Arrays) -> None:
+        self._running.append((id(function), (self._meter.used, self._meter.acquired)))
 
-    def _stop(self, function: FunctionNode) -> None:
-        while self._running:
-            started_by, used, acquired = self._running.pop()
-            if started_by == id(function):  # those above it on the stack have raised
-                taken = self._meter.used - used, self._meter.acquired - acquired
-                self.call_history.append((function._impl_name, *taken, len(self._running)))
-                return
+    def _stop(self, function: FunctionNode, arrays: Arrays) -> None:
+        before = ended(self._running, function)
+        if before is not None:
+            taken = self._meter.used - before[0], self._meter.acquired - before[1]
+            self.call_history.append((function._impl_name, *taken, len(self._running)))
 
     def total_used_bytes(self) -> int:
         """Return the bytes that all functions took from the pool; only the outermost of nested functions counts."""

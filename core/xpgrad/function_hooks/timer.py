@@ -6,15 +6,15 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TextIO
 
 from xpgrad.backend.plugins import plugins
+from xpgrad.function_hooks.around import Around, Arrays, ended
 from xpgrad.function_hooks.report import print_rows
 from xpgrad.graph.function_node import FunctionNode
-from xpgrad.watch.function_hook import FunctionHook
 
 UNITS = {"sec": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 MAX_LIVE_ROWS = 30
 
 
-class TimerHook(FunctionHook):
+class TimerHook(Around):
     """Measures how long every function takes, forward and backward.
 
     Asynchronous devices are synchronized before and after each function, so that times include the work; the
@@ -39,7 +39,7 @@ class TimerHook(FunctionHook):
         self._live = live
         self.call_history: list[tuple[str, float]] = []
         self._total = 0.0
-        self._running: list[tuple[int, float]] = []  # ids: a reference would keep the graph alive
+        self._running: list[tuple[int, float]] = []
 
     def added(self, function: FunctionNode | None) -> None:
         """Discard functions that were started before, but not finished because of an error; show the live table."""
@@ -55,35 +55,20 @@ class TimerHook(FunctionHook):
             self._shown = None
             shown.__exit__(None, None, None)
 
-    def forward_preprocess(self, function: FunctionNode, in_data: tuple[Any, ...]) -> None:
-        """Start the clock."""
-        self._start(function, in_data)
-
-    def backward_preprocess(self, function: FunctionNode, in_data: tuple[Any, ...], out_grad: tuple[Any, ...]) -> None:
-        """Start the clock."""
-        self._start(function, in_data + out_grad)
-
-    def forward_postprocess(self, function: FunctionNode, in_data: tuple[Any, ...]) -> None:
-        """Stop the clock."""
-        self._stop(function, in_data)
-
-    def backward_postprocess(self, function: FunctionNode, in_data: tuple[Any, ...], out_grad: tuple[Any, ...]) -> None:
-        """Stop the clock."""
-        self._stop(function, in_data + out_grad)
-
-    def _start(self, function: FunctionNode, arrays: tuple[Any, ...]) -> None:
+    def _start(self, function: FunctionNode, which: str, arrays: Arrays) -> None:
         _wait(arrays)
         self._running.append((id(function), time.perf_counter()))
 
-    def _stop(self, function: FunctionNode, arrays: tuple[Any, ...]) -> None:
+    def _stop(self, function: FunctionNode, arrays: Arrays) -> None:
         _wait(arrays)
-        stopped = time.perf_counter()
-        while self._running:
-            started_by, started = self._running.pop()
-            if started_by == id(function):  # those above it on the stack have raised
-                self.call_history.append((function._impl_name, stopped - started))
-                self._total += stopped - started if not self._running else 0.0
-                return
+        self._ended(function, function._impl_name)
+
+    def _ended(self, computed: Any, name: str) -> None:
+        """Note the time of a computation under a name."""
+        stopped, started = time.perf_counter(), ended(self._running, computed)
+        if started is not None:
+            self.call_history.append((name, stopped - started))
+            self._total += stopped - started if not self._running else 0.0
 
     def total_time(self) -> float:
         """Return the total time of all functions in seconds; only the outermost of nested functions counts."""

@@ -138,13 +138,8 @@ def _average_pooling(
     Parameters
     ----------
     x : Variable or array, shape (N, C, *D), floating-point
-        Images with one or more axes D.
-    ksize : int, or one for each axis D
-        Size of the windows.
-    stride : int, or one for each axis D, optional
-        Distances of the windows, by default `ksize`.
-    pad : int, or one for each axis D
-        How far windows reach beyond the images.
+    ksize, stride, pad
+        As for `max_pooling_nd`.
     pad_value : 0 or None
         0 counts elements outside as zeros; None ignores them, and gives 0 for a window that is all outside.
         Chainer's `average_pooling_2d` has no such argument: it counts zeros.
@@ -186,13 +181,8 @@ def _unpooling(
     Parameters
     ----------
     x : Variable or array, shape (N, C, *D), floating-point
-        Images with one or more axes D.
-    ksize : int, or one for each axis D
-        Size of the windows.
-    stride : int, or one for each axis D, optional
-        Distances of the windows, by default `ksize`.
-    pad : int, or one for each axis D
-        How far windows reach beyond the images.
+    ksize, stride, pad
+        As for `max_pooling_nd`.
     outsize : int, or one for each axis D, optional
         Size of the images. By default the smallest that pooling with these options reduces to the size of `x`.
     cover_all : bool

@@ -38,6 +38,8 @@ class NStepRNNBase(ChainList):
     n_weights: ClassVar[int]
     n_cells: ClassVar[int] = 1
     use_bi_direction: ClassVar[bool] = False
+    _function: ClassVar[str] = ""
+    _options: ClassVar[dict[str, str]] = {}
 
     def __init__(
         self, n_layers: int, in_size: int, out_size: int, dropout: float, *, initialW: Any = None,
@@ -75,7 +77,10 @@ class NStepRNNBase(ChainList):
 
     def rnn(self, *args: Any) -> tuple[Any, ...]:
         """Return the last states and the outputs at each step for sorted, transposed sequences."""
-        raise NotImplementedError(f"{type(self).__name__}: define a method rnn")
+        if not self._function:
+            raise NotImplementedError(f"{type(self).__name__}: define a method rnn")
+        run: Callable[..., tuple[Any, ...]] = getattr(n_step, self._function)
+        return run(*args, **self._options)
 
     def _call(self, states: list[Any], xs: Sequence[Any]) -> tuple[list[Variable], list[Variable]]:
         if not isinstance(xs, (list, tuple)) or not xs:
@@ -130,11 +135,7 @@ class NStepRNNTanh(_OneState):
     """
 
     n_weights = 2
-
-    def rnn(self, *args: Any) -> tuple[Any, ...]:
-        """Return the last outputs, and the outputs at each step."""
-        run: Callable[..., tuple[Any, ...]] = n_step.n_step_rnn
-        return run(*args, activation="tanh")
+    _function, _options = "n_step_rnn", {"activation": "tanh"}
 
 
 class NStepBiRNNTanh(NStepRNNTanh):
@@ -144,11 +145,7 @@ class NStepBiRNNTanh(NStepRNNTanh):
     """
 
     use_bi_direction = True
-
-    def rnn(self, *args: Any) -> tuple[Any, ...]:
-        """Return the last outputs, and the outputs at each step."""
-        run: Callable[..., tuple[Any, ...]] = n_step.n_step_birnn
-        return run(*args, activation="tanh")
+    _function, _options = "n_step_birnn", {"activation": "tanh"}
 
 
 class NStepRNNReLU(_OneState):
@@ -158,11 +155,7 @@ class NStepRNNReLU(_OneState):
     """
 
     n_weights = 2
-
-    def rnn(self, *args: Any) -> tuple[Any, ...]:
-        """Return the last outputs, and the outputs at each step."""
-        run: Callable[..., tuple[Any, ...]] = n_step.n_step_rnn
-        return run(*args, activation="relu")
+    _function, _options = "n_step_rnn", {"activation": "relu"}
 
 
 class NStepBiRNNReLU(NStepRNNReLU):
@@ -172,11 +165,7 @@ class NStepBiRNNReLU(NStepRNNReLU):
     """
 
     use_bi_direction = True
-
-    def rnn(self, *args: Any) -> tuple[Any, ...]:
-        """Return the last outputs, and the outputs at each step."""
-        run: Callable[..., tuple[Any, ...]] = n_step.n_step_birnn
-        return run(*args, activation="relu")
+    _function, _options = "n_step_birnn", {"activation": "relu"}
 
 
 class NStepGRU(_OneState):
@@ -186,10 +175,7 @@ class NStepGRU(_OneState):
     """
 
     n_weights = 6
-
-    def rnn(self, *args: Any) -> tuple[Any, ...]:
-        """Return the last outputs, and the outputs at each step."""
-        return n_step.n_step_gru(*args)
+    _function = "n_step_gru"
 
 
 class NStepBiGRU(NStepGRU):
@@ -199,10 +185,7 @@ class NStepBiGRU(NStepGRU):
     """
 
     use_bi_direction = True
-
-    def rnn(self, *args: Any) -> tuple[Any, ...]:
-        """Return the last outputs, and the outputs at each step."""
-        return n_step.n_step_bigru(*args)
+    _function = "n_step_bigru"
 
 
 class NStepLSTM(NStepRNNBase):
@@ -213,10 +196,7 @@ class NStepLSTM(NStepRNNBase):
 
     n_weights = 8
     n_cells = 2
-
-    def rnn(self, *args: Any) -> tuple[Any, ...]:
-        """Return the last outputs, the last cells, and the outputs at each step."""
-        return n_step.n_step_lstm(*args)
+    _function = "n_step_lstm"
 
     def forward(
         self, hx: AnyArray | None, cx: AnyArray | None, xs: Sequence[AnyArray]
@@ -245,7 +225,4 @@ class NStepBiLSTM(NStepLSTM):
     """
 
     use_bi_direction = True
-
-    def rnn(self, *args: Any) -> tuple[Any, ...]:
-        """Return the last outputs, the last cells, and the outputs at each step."""
-        return n_step.n_step_bilstm(*args)
+    _function = "n_step_bilstm"

@@ -4,14 +4,12 @@ XLA compiles at the first run, which takes about a tenth of a millisecond to sev
 program. It fuses calls, so results are eager's to rounding.
 """
 
-import warnings
-from collections.abc import Callable
+import functools
 from typing import TYPE_CHECKING, Any
 
 import jax
 
-from xpgrad.plugin import PluginWarning
-from xpgrad.types import Array
+from xpgrad.interop import fallback
 from xpgrad_jax.places import TRACED
 
 if TYPE_CHECKING:
@@ -21,7 +19,7 @@ MAX_CALLS = 5_000
 """Number of calls from which on XLA takes minutes or fails: its time grows faster than their number."""
 MIN_BYTES = 2**14
 """Size from which on constants are arguments: XLA would compute with their values while it compiles."""
-Run = Callable[..., tuple[Array, ...]]
+falling_back = functools.partial(fallback.falling_back, "xpgrad-jax: jax.jit")
 
 
 def executor(program: "Program") -> Any:
@@ -52,26 +50,3 @@ def executor(program: "Program") -> Any:
         if wanted.shape != got.shape or wanted.dtype != got.dtype:
             return NotImplemented
     return falling_back(compiled, function, constants, program.name)
-
-
-def falling_back(compiled: Run, function: Run, constants: tuple[Array, ...], name: str) -> Run:
-    """Return a function that calls `compiled`, and from its first failure on `function`, which is the same in Python.
-
-    If `function` also fails, the user sees its error.
-    """
-    used = compiled
-
-    def run(*arrays: Array) -> tuple[Array, ...]:
-        nonlocal used
-        try:
-            return used(*arrays, *constants)
-        except Exception as error:
-            if used is function:
-                raise
-            outputs = function(*arrays, *constants)
-            used = function
-            text = f"xpgrad-jax: jax.jit of the program of {name} failed, so it runs call by call: "
-            warnings.warn(f"{text}{type(error).__name__}: {error}", PluginWarning, stacklevel=2)
-            return outputs
-
-    return run

@@ -3,20 +3,19 @@
 It is used on request only, because its compiler takes seconds to minutes for a program, in separate processes.
 """
 
-import warnings
-from collections.abc import Callable
+import functools
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from xpgrad.plugin import PluginWarning, checks_index_arrays
+from xpgrad.interop import fallback
+from xpgrad.plugin import checks_index_arrays
 
 if TYPE_CHECKING:
     from xpgrad.transforms.trace.program import Program
 
 MAX_CALLS = 5_000
 """Number of calls from which on the compiler takes more than some minutes."""
-Run = Callable[..., tuple[torch.Tensor, ...]]
 
 
 class TorchExecutor:
@@ -39,31 +38,8 @@ class TorchExecutor:
         for value in program.values():  # which the compiler cannot find out while it follows the program
             checks_index_arrays(value.spec.backend, value.spec.device)
         # Shapes are fixed by the program; compiling only parts of it would be slower.
-        compiled: Run = torch.compile(function, fullgraph=True, dynamic=False)
+        compiled: fallback.Run = torch.compile(function, fullgraph=True, dynamic=False)
         return falling_back(compiled, function, constants, program.name)
-
-
-def falling_back(compiled: Run, function: Run, constants: tuple[torch.Tensor, ...], name: str) -> Run:
-    """Return a function that calls `compiled`, and from its first failure on `function`, which is the same in Python.
-
-    If `function` also fails, the user sees its error.
-    """
-    used = compiled
-
-    def run(*arrays: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        nonlocal used
-        if used is function:
-            return function(*arrays, *constants)
-        try:
-            return apart(used(*arrays, *constants), (*arrays, *constants))
-        except Exception as error:
-            outputs = function(*arrays, *constants)
-            used = function
-            text = f"xpgrad-torch: torch.compile of the program of {name} failed, so it runs call by call: "
-            warnings.warn(f"{text}{type(error).__name__}: {error}", PluginWarning, stacklevel=2)
-            return outputs
-
-    return run
 
 
 def apart(outputs: tuple[torch.Tensor, ...], inputs: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
@@ -78,3 +54,6 @@ def apart(outputs: tuple[torch.Tensor, ...], inputs: tuple[torch.Tensor, ...]) -
         taken.add(place)
         found.append(y)
     return tuple(found)
+
+
+falling_back = functools.partial(fallback.falling_back, "xpgrad-torch: torch.compile", finish=apart)
