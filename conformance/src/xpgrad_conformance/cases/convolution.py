@@ -79,12 +79,12 @@ CONVOLUTIONS = (
     case("convolution_2d-pointwise", {}, _convolved, (Input((2, 3, 2, 4)), Input((5, 3, 1, 1))), complex=True),
     case(
         "dilated_convolution_2d",
-        lambda F, x, W, b: F.dilated_convolution_2d(x, W, b, 1, 1, 2),
+        (1, 1, 2),
         lambda x, W, b: _convolved(x, W, b, pad=1, dilate=2),
         PICTURES, complex=True),
     case(
         "depthwise_convolution_2d",
-        lambda F, x, W, b: F.depthwise_convolution_2d(x, W, b, 2, 1),
+        (2, 1),
         _of_channels,
         (Input((2, 3, 5, 4)), Input((2, 3, 3, 2)), Input((6,))), complex=True),
 )  # fmt: skip

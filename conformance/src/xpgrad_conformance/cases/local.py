@@ -56,7 +56,7 @@ CASES = (
     case("shift", {}, lambda x: _shifted(x, NINE, 1), (Input((1, 11, 3, 4)),), complex=True),
     case(
         "shift-options",
-        lambda F, x: F.shift(x, (1, 3), (1, -2)),
+        ((1, 3), (1, -2)),
         lambda x: _shifted(x, [(0, 2), (0, -2), (0, 0)], 2),
         (Input((2, 6, 2, 5)),),
         complex=True,

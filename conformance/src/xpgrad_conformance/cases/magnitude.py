@@ -39,7 +39,7 @@ CASES = (
     ),
     Case("signbit", {}, lambda x: x < 0, keeps=(), order=0, elementwise=True, dtype="bool"),
     Case("copysign", {}, lambda a, b: -a * np.sign(b), TWO, ("x1", "x2"), elementwise=True),
-    Case("copysign-scalar", lambda xp, x: xp.copysign(x, -3.0), lambda x: -x, POSITIVE, keeps=("x1", "x2")),
+    Case("copysign-scalar", (-3.0,), lambda x: -x, POSITIVE, keeps=("x1", "x2")),
     Case("hypot", {}, lambda a, b: np.sqrt(a * a + b * b), TWO, ("x1", "x2", "y"), elementwise=True),
     Case("hypot-scalar", lambda xp, x: xp.hypot(2.0, x), lambda x: np.sqrt(4 + x * x)),
     Case("sqrt", {}, lambda x: np.exp(np.log(x) / 2), POSITIVE, ("y",), elementwise=True, complex=True),

@@ -55,15 +55,10 @@ CONTRACTIONS = (
     _ops("kron", {}, np.kron, (Input((2, 3)), Input((3, 2)))),
     _ops("kron-ranks", {}, np.kron, (Input((2,)), Input((2, 1, 3)))),
     _ops("convolve", {}, np.convolve, (Input((6,)), Input((3,), low=0.3)), keeps=("x0", "x1")),
-    _ops(
-        "convolve-same",
-        lambda ops, a, v: ops.convolve(a, v, "same"),
-        lambda a, v: np.convolve(a, v, "same"),
-        (Input((3,)), Input((6,))),
-    ),
+    _ops("convolve-same", ("same",), lambda a, v: np.convolve(a, v, "same"), (Input((3,)), Input((6,)))),
     _ops("convolve-valid", {"mode": "valid"}, lambda a, v: np.convolve(a, v, "valid"), (Input((6,)), Input((2,)))),
     _ops("polyval", {}, np.polyval, (Input((4,)), Input((2, 3)))),
-    _ops("polyval-number", lambda ops, p: ops.polyval(p, 0.7), lambda p: np.polyval(p, 0.7), (Input((4,)),)),
+    _ops("polyval-number", (0.7,), lambda p: np.polyval(p, 0.7), (Input((4,)),)),
 )
 
 
@@ -81,16 +76,16 @@ PADS = (
     _ops(
         "pad", lambda ops, x: ops.pad(x, (1, 2), constant_values=0.5), lambda x: np.pad(x, (1, 2), constant_values=0.5)
     ),
-    _ops("pad-number", lambda ops, x: ops.pad(x, 2), lambda x: np.pad(x, 2), LINE),
+    _ops("pad-number", (2,), lambda x: np.pad(x, 2), LINE),
 )
 
 DIAGONALS = (
     _ops("create_diagonal", {}, lambda x: np.einsum("ij,jk->ijk", x, np.eye(x.shape[1]))),
     _ops("create_diagonal-offset", {"offset": -2}, lambda x: np.diag(x, -2), LINE),
     _ops("diag", {}, np.diag, LINE),
-    _ops("diag-above", lambda ops, x: ops.diag(x, 1), lambda x: np.diag(x, 1)),
+    _ops("diag-above", (1,), lambda x: np.diag(x, 1)),
     _ops("diag-below", {"k": -1}, lambda x: np.diag(x, -1)),
-    _ops("diag-outside", lambda ops, x: ops.diag(x, 4), lambda x: np.zeros(0)),
+    _ops("diag-outside", (4,), lambda x: np.zeros(0)),
     _ops("atleast_nd", {"ndim": 4}, lambda x: x.reshape((1,) * (4 - x.ndim) + x.shape), CUBE),
 )
 

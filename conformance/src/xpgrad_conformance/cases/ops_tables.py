@@ -39,13 +39,7 @@ SCATTERS = (
         (Input((4, 3)), Input(())),
         complex=True,
     ),
-    _ops(
-        "scatter_add-number",
-        lambda ops, x, i: ops.scatter_add(x, i, 0.5),
-        lambda x, i: _added(x, i, 0.5),
-        (Input((4, 3)), IDS),
-        complex=True,
-    ),
+    _ops("scatter_add-number", (0.5,), lambda x, i: _added(x, i, 0.5), (Input((4, 3)), IDS), complex=True),
     _ops(
         "index_add",
         {"axis": 1},
@@ -55,35 +49,18 @@ SCATTERS = (
         complex=True,
     ),
     _ops("index_add-first", {}, lambda x, i, u: _added(x, i, u), (Input((4, 2)), IDS, Input((2,))), complex=True),
-    _ops(
-        "segment_sum",
-        lambda ops, x, i: ops.segment_sum(x, i, 4),
-        _segments(np.sum, 0),
-        (Input((4, 3)), IDS),
-        complex=True,
-    ),
-    _ops(
-        "segment_mean",
-        lambda ops, x, i: ops.segment_mean(x, i, 4),
-        _segments(np.mean, 0),
-        (Input((4, 3)), IDS),
-        complex=True,
-    ),
-    _ops(
-        "segment_max",
-        lambda ops, x, i: ops.segment_max(x, i, 4),
-        _segments(np.max, -np.inf),
-        (Input((4, 3)), Input(kind="int", values=[2, 0, 1, 3])),
-    ),
+    _ops("segment_sum", (4,), _segments(np.sum, 0), (Input((4, 3)), IDS), complex=True),
+    _ops("segment_mean", (4,), _segments(np.mean, 0), (Input((4, 3)), IDS), complex=True),
+    _ops("segment_max", (4,), _segments(np.max, -np.inf), (Input((4, 3)), Input(kind="int", values=[2, 0, 1, 3]))),
     _ops(
         "segment_max-many",
-        lambda ops, x, i: ops.segment_max(x, i, 3),
+        (3,),
         lambda x, i: np.array([x[i == k].max() for k in range(3)]),
         (Input((7,)), Input(kind="int", values=[2, 0, 1, 2, 1, 1, 0])),
     ),
     _ops(
         "segment_min",
-        lambda ops, x, i: ops.segment_min(x, i, 3),
+        (3,),
         lambda x, i: np.array([x[i == k].min(0) for k in range(3)]),
         (Input((6, 2)), Input(kind="int", values=[2, 0, 1, 2, 1, 1])),
     ),
@@ -92,8 +69,12 @@ SCATTERS = (
 )
 
 TABLES = (
-    _ops("interp", lambda ops, x, ys: ops.interp(x, _like(KNOTS, x), ys), lambda x, ys: np.interp(x, KNOTS.values, ys),
-         (Input((2, 3)), Input((5,)))),
+    _ops(
+        "interp",
+        lambda ops, x, ys: ops.interp(x, _like(KNOTS, x), ys),
+        lambda x, ys: np.interp(x, KNOTS.values, ys),
+        (Input((2, 3)), Input((5,))),
+    ),
     _ops(
         "interp-table",
         {"left": 0.5},
@@ -110,12 +91,10 @@ TABLES = (
     _ops("interp-one", {}, np.interp, (Input(()), Input((1,)), Input((1,)))),
     _ops("trapezoid", {"dx": 0.3, "axis": 1}, lambda y: np.trapezoid(y, dx=0.3, axis=1), CUBE, complex=True),
     _ops(
-        "trapezoid-x",
-        {"axis": 0},
-        lambda y, x: np.trapezoid(y, x, axis=0),
-        (Input((4, 2)), Input((4,))), complex=True),
+        "trapezoid-x", {"axis": 0}, lambda y, x: np.trapezoid(y, x, axis=0), (Input((4, 2)), Input((4,))), complex=True
+    ),
     _ops("trapezoid-grid", {}, np.trapezoid, (Input(), Input()), complex=True),
-)  # fmt: skip
+)
 
 STATISTICS = (
     _ops("cov", {}, np.cov, complex=True),
@@ -188,10 +167,10 @@ ORDERS = (
     ),
     _ops("partition", lambda ops, x: ops.partition(x, 2, axis=1), lambda x: np.sort(x, 1)),
     _ops("partition-flat", lambda ops, x: ops.partition(x, (2, 3), axis=None), lambda x: np.sort(x, None)),
-    _ops("argpartition", lambda ops, x: ops.argpartition(x, 2), lambda x: np.argsort(x), order=0, dtype="int"),
+    _ops("argpartition", (2,), lambda x: np.argsort(x), order=0, dtype="int"),
     _ops("median", {}, np.median),
     _ops("median-axis", {"axis": 1, "keepdims": True}, lambda x: np.sort(x, 1)[:, x.shape[1] // 2, None], CUBE),
-    _ops("quantile", lambda ops, x: ops.quantile(x, 0.3), lambda x: np.quantile(x, 0.3)),
+    _ops("quantile", (0.3,), lambda x: np.quantile(x, 0.3)),
     _ops(
         "quantile-many",
         lambda ops, x: ops.quantile(x, [0.0, 0.4, 1.0], axis=(0, 2)),
@@ -235,14 +214,7 @@ SETS = (
         order=0,
         dtype="default",
     ),
-    _ops(
-        "unravel_index",
-        lambda ops, i: ops.unravel_index(i, (2, 3)),
-        lambda i: np.unravel_index(i, (2, 3)),
-        (IDS,),
-        order=0,
-        dtype="int",
-    ),
+    _ops("unravel_index", ((2, 3),), lambda i: np.unravel_index(i, (2, 3)), (IDS,), order=0, dtype="int"),
 )
 
 

@@ -74,13 +74,11 @@ LINES, PICTURES, VOLUMES = (Input((2, 3, 7)),), (Input((2, 2, 5, 4)),), (Input((
 INDEXES = Input(kind="int", values=[[[[0, 5, 4, 1], [2, 3, 5, 0]], [[1, 1, 2, 4], [3, 0, 5, 2]]]])
 
 MAXIMA = (
-    case("max_pooling_1d", lambda F, x: F.max_pooling_1d(x, 2), lambda x: _largest(x, (2,)), LINES, keeps=("x", "y")),
-    case("max_pooling_2d", lambda F, x: F.max_pooling_2d(x, 2), lambda x: _largest(x, (2, 2)), PICTURES,
-         keeps=("x", "y")),
-    case("max_pooling_2d-tiles", lambda F, x: F.max_pooling_2d(x, 2), lambda x: _largest(x, (2, 2)),
-         (Input((2, 2, 4, 6)),)),
-    case("max_pooling_3d", lambda F, x: F.max_pooling_3d(x, 2), lambda x: _largest(x, (2, 2, 2)), VOLUMES),
-    case("max_pooling_nd", lambda F, x: F.max_pooling_nd(x, (2, 3), 1), lambda x: _largest(x, (2, 3), 1), PICTURES),
+    case("max_pooling_1d", (2,), lambda x: _largest(x, (2,)), LINES, keeps=("x", "y")),
+    case("max_pooling_2d", (2,), lambda x: _largest(x, (2, 2)), PICTURES, keeps=("x", "y")),
+    case("max_pooling_2d-tiles", (2,), lambda x: _largest(x, (2, 2)), (Input((2, 2, 4, 6)),)),
+    case("max_pooling_3d", (2,), lambda x: _largest(x, (2, 2, 2)), VOLUMES),
+    case("max_pooling_nd", ((2, 3), 1), lambda x: _largest(x, (2, 3), 1), PICTURES),
     case(
         "max_pooling_2d-options",
         lambda F, x: F.max_pooling_2d(x, 3, stride=(2, 1), pad=(1, 1), cover_all=False),
@@ -104,16 +102,13 @@ MAXIMA = (
         )
         for name, images in (("max_pooling_1d", LINES), ("max_pooling_3d", VOLUMES), ("max_pooling_nd", VOLUMES))
     ),
-)  # fmt: skip
+)
 
 AVERAGES = (
-    case("average_pooling_1d", lambda F, x: F.average_pooling_1d(x, 2), lambda x: _mean(x, (2,)), LINES, complex=True),
-    case("average_pooling_2d", lambda F, x: F.average_pooling_2d(x, 2), lambda x: _mean(x, (2, 2)), PICTURES,
-         complex=True),
-    case("average_pooling_3d", lambda F, x: F.average_pooling_3d(x, 2, 1), lambda x: _mean(x, (2, 2, 2), 1), VOLUMES,
-         complex=True),
-    case("average_pooling_nd", lambda F, x: F.average_pooling_nd(x, 3, 2, 1), lambda x: _mean(x, (3, 3), 2, 1),
-         PICTURES, complex=True),
+    case("average_pooling_1d", (2,), lambda x: _mean(x, (2,)), LINES, complex=True),
+    case("average_pooling_2d", (2,), lambda x: _mean(x, (2, 2)), PICTURES, complex=True),
+    case("average_pooling_3d", (2, 1), lambda x: _mean(x, (2, 2, 2), 1), VOLUMES, complex=True),
+    case("average_pooling_nd", (3, 2, 1), lambda x: _mean(x, (3, 3), 2, 1), PICTURES, complex=True),
     case(
         "average_pooling_2d-pad_value",
         lambda F, x: F.average_pooling_2d(x, 3, 2, 1, pad_value=None),
@@ -122,8 +117,7 @@ AVERAGES = (
 )  # fmt: skip
 
 UNPOOLINGS = (
-    case("unpooling_1d", lambda F, x: F.unpooling_1d(x, 2), lambda x: _filled(x, (2,), (2 * x.shape[2] - 1,)),
-         LINES, complex=True),
+    case("unpooling_1d", (2,), lambda x: _filled(x, (2,), (2 * x.shape[2] - 1,)), LINES, complex=True),
     case("unpooling_2d", lambda F, x: F.unpooling_2d(x, 2, cover_all=False), lambda x: _filled(x, (2, 2)),
          PICTURES, complex=True),
     case("unpooling_3d", lambda F, x: F.unpooling_3d(x, 2, 1, cover_all=False),
@@ -141,10 +135,8 @@ UNPOOLINGS = (
 )  # fmt: skip
 
 PYRAMIDS = (
-    case("spatial_pyramid_pooling_2d", lambda F, x: F.spatial_pyramid_pooling_2d(x, 3),
-         lambda x: _pyramid(x, 3), (Input((2, 2, 7, 9)),)),
-    case("spatial_pyramid_pooling_2d-max", lambda F, x: F.spatial_pyramid_pooling_2d(x, 1, "max"),
-         lambda x: x.max(axis=(2, 3), keepdims=True), PICTURES),
-)  # fmt: skip
+    case("spatial_pyramid_pooling_2d", (3,), lambda x: _pyramid(x, 3), (Input((2, 2, 7, 9)),)),
+    case("spatial_pyramid_pooling_2d-max", (1, "max"), lambda x: x.max(axis=(2, 3), keepdims=True), PICTURES),
+)
 
 CASES = MAXIMA + AVERAGES + UNPOOLINGS + PYRAMIDS

@@ -64,8 +64,7 @@ PICTURES = Input((2, 2, 4, 3))
 WEIGHT, BIAS = Input((3, 2, 2, 2)), Input((3,))
 
 SAMPLERS = (
-    case("spatial_transformer_grid", lambda F, t: F.spatial_transformer_grid(t, (3, 4)), lambda t: _grid(t, (3, 4)),
-         (Input((2, 2, 3)),)),
+    case("spatial_transformer_grid", ((3, 4),), lambda t: _grid(t, (3, 4)), (Input((2, 2, 3)),)),
     case("spatial_transformer_grid-line", lambda F, t: F.spatial_transformer_grid(t, (1, 2))[:, :, :, 1:],
          lambda t: t[:, :, None, None, :] @ np.asarray([1.0, -1.0, 1.0]), (Input((2, 2, 3)),)),
     case("spatial_transformer_sampler", {}, _sampled, (PICTURES, Input((2, 2, 3, 5), -1.9, 1.9))),
@@ -93,9 +92,8 @@ RESIZING = (
 )
 
 STRIDED = (
-    case("as_strided", lambda F, x: F.as_strided(x, (3, 2), (1, 1), 0),
-         lambda x: np.stack([x[:-1], x[1:]], 1), (Input((4,)),), complex=True),
-    case("as_strided-offset", lambda F, x: F.as_strided(x, (2, 3, 2), (-4, 0, 2), 5),
+    case("as_strided", ((3, 2), (1, 1), 0), lambda x: np.stack([x[:-1], x[1:]], 1), (Input((4,)),), complex=True),
+    case("as_strided-offset", ((2, 3, 2), (-4, 0, 2), 5),
          lambda x: np.broadcast_to(x.reshape(-1)[[[5, 7], [1, 3]]][:, None], (2, 3, 2)), (Input((3, 4)),),
          complex=True),
 )  # fmt: skip

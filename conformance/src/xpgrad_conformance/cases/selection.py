@@ -20,15 +20,15 @@ CASES = (
         ("x2",),
         elementwise=True,
     ),
-    Case("maximum-scalar", lambda xp, x: xp.maximum(x, 0.1), lambda x: np.where(x > 0.1, x, 0.1)),
+    Case("maximum-scalar", (0.1,), lambda x: np.where(x > 0.1, x, 0.1)),
     Case("minimum-scalar-first", lambda xp, x: xp.minimum(0, x), lambda x: np.where(x > 0, 0, x)),
     Case("clip", {}, lambda x, low, high: np.where(x < low, low, np.where(x > high, high, x)), THREE, elementwise=True),
-    Case("clip-scalars", lambda xp, x: xp.clip(x, -0.5, 1), lambda x: np.where(x < -0.5, -0.5, np.where(x > 1, 1, x))),
+    Case("clip-scalars", (-0.5, 1), lambda x: np.where(x < -0.5, -0.5, np.where(x > 1, 1, x))),
     Case("clip-min", lambda xp, x, low: xp.clip(x, min=low), lambda x, low: np.where(x < low, low, x), TWO),
     Case("clip-max", {"max": 0.3}, lambda x: np.where(x > 0.3, 0.3, x)),
     Case("clip-nothing", {}, lambda x: x + 0, keeps=(), complex=True),
     Case("where", {}, lambda c, a, b: a * c + b * ~c, CHOICE, ("condition",), elementwise=True, complex=True),
-    Case("where-scalar", lambda xp, c, x: xp.where(c, x, 0.5), lambda c, x: x * c + 0.5 * ~c, CHOICE[:2], complex=True),
+    Case("where-scalar", (0.5,), lambda c, x: x * c + 0.5 * ~c, CHOICE[:2], complex=True),
     Case(
         "where-scalar-first", lambda xp, c, x: xp.where(c, 2, x), lambda c, x: 2 * c + x * ~c, CHOICE[:2], complex=True
     ),

@@ -34,12 +34,7 @@ def _padded(*xs: Any, length: int = 0, padding: float = 0.0) -> Any:
 
 
 CASES = (
-    _f(
-        "pad",
-        lambda F, x: F.pad(x, ((1, 0), (0, 2)), "edge"),
-        lambda x: np.pad(x, ((1, 0), (0, 2)), "edge"),
-        complex=True,
-    ),
+    _f("pad", (((1, 0), (0, 2)), "edge"), lambda x: np.pad(x, ((1, 0), (0, 2)), "edge"), complex=True),
     _f(
         "pad-constant",
         lambda F, x: F.pad(x, 1, "constant", constant_values=1.5),
@@ -76,6 +71,6 @@ CASES = (
         LINES,
         complex=True,
     ),
-    _f("space2depth", lambda F, x: F.space2depth(x, 2), _blocks, BLOCKS),
-    _f("depth2space", lambda F, x: F.depth2space(x, 2), _images, CHANNELS),
+    _f("space2depth", (2,), _blocks, BLOCKS),
+    _f("depth2space", (2,), _images, CHANNELS),
 )

@@ -97,7 +97,7 @@ PRODUCTS = (
 )
 SCALING = (
     _f("bias", {}, lambda x, y: x + y[:, None, None], (IMAGES, Input((3,)))),
-    _f("bias-axis", lambda F, x, y: F.bias(x, y, 2), lambda x, y: x + y, (IMAGES, Input((2, 2)))),
+    _f("bias-axis", (2,), lambda x, y: x + y, (IMAGES, Input((2, 2)))),
     _f("scale", {}, lambda x, y: x * y[:, :, None], (IMAGES, Input((3, 2)))),
     _f("scale-axis", {"axis": 0}, lambda x, y: (x.T * y).T, (IMAGES, Input((2,)))),
     _f("linear_interpolate", {}, lambda p, x, y: y + p * (x - y), TRIPLE, elementwise=False),

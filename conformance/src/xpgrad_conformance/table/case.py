@@ -1,6 +1,6 @@
 """The case table's row: one differentiable function, how to call it, and an independent reference for its value."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
@@ -42,8 +42,8 @@ class Case:
         Name of the function with a suffix where it has several cases: ``sum``, ``sum-axis``.
     call : callable
         ``call(xp, *xs)`` calls the function and returns its output or a tuple of outputs; `xp` is the differentiable
-        namespace, `xpgrad.functions` for `area` "F", `xpgrad.ops` for "ops". A row may give a dict instead, of the
-        keyword arguments with which the function of its name is called: ``{"axis": 1}``.
+        namespace, `xpgrad.functions` for `area` "F", `xpgrad.ops` for "ops". A row may give the arguments that the
+        function of its name gets after the inputs instead: ``{"axis": 1}``, or ``(1,)`` by position.
     reference : callable
         ``reference(*arrays)`` computes the value with NumPy, from float64 or complex128, with a different algorithm if
         possible. Finite differences of it are the reference of the gradient.
@@ -83,7 +83,7 @@ class Case:
     area: str = "xp"
 
     def __post_init__(self) -> None:
-        if isinstance(self.call, Mapping):
+        if isinstance(self.call, (dict, tuple)):
             object.__setattr__(self, "call", _by_name(self.function, self.call))
 
     def __repr__(self) -> str:
@@ -95,10 +95,12 @@ class Case:
         return self.name.partition("-")[0]
 
 
-def _by_name(name: str, keywords: Mapping[str, Any]) -> Callable[..., Any]:
-    """Return the call of a function by its name in the namespace, with all inputs and these keyword arguments."""
+def _by_name(name: str, given: dict[str, Any] | tuple[Any, ...]) -> Callable[..., Any]:
+    """Return the call of a function by its name in the namespace, with all inputs and given arguments after them."""
     function = attrgetter(name.removeprefix("F."))
-    return lambda xp, *xs: function(xp)(*xs, **keywords)
+    if isinstance(given, dict):
+        return lambda xp, *xs: function(xp)(*xs, **given)
+    return lambda xp, *xs: function(xp)(*xs, *given)
 
 
 def of_functions(
