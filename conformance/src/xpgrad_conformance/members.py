@@ -18,6 +18,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.plugin import Backend
 from xpgrad.transforms.batch.backend import BatchBackend
 from xpgrad.transforms.batch.level import BatchLevel
+from xpgrad.transforms.enclosing.backend import backend_over
 from xpgrad.types import Array, Kernel
 
 MEMBERS = 3
@@ -79,14 +80,10 @@ class MembersBackend(BatchBackend):
         level: Any = batching.level
         place = self.base.device_for(device.handle)
         if array.dtype.kind in "fc" and chosen(array, level.number, SAME):
-            return batching.same(self._placed(array, place))
+            return batching.same(placed(self.base, array, place))
         others = iter(varied(array, number) for number in range(1, level.size))
         members = [array if i == level.member else next(others) for i in range(level.size)]
-        return batching.made(self._placed(np.stack(members), place))
-
-    def _placed(self, array: Array, place: Device) -> Array:
-        host = plugins.host
-        return host.copy(array) if self.base is host else self.base.from_host(array, place)
+        return batching.made(placed(self.base, np.stack(members), place))
 
     def to_host(self, array: Array) -> Array:
         """Return a copy of the member on the host."""
@@ -113,7 +110,7 @@ class MembersLevel(BatchLevel):
 
     def backend(self, base: Backend) -> MembersBackend:
         """Return the backend of this level over `base`."""
-        return over(base, self.depth)
+        return backend_over(MembersBackend, base, self.depth)
 
 
 def required(backend: Backend) -> Mapping[str, Kernel]:
@@ -127,6 +124,12 @@ def required(backend: Backend) -> Mapping[str, Kernel]:
 
 def _computed(backend: Backend, name: str, /, *args: Any, **parameters: Any) -> Any:
     return backend.xp.kernel(name)(*args, **parameters)
+
+
+def placed(base: Backend, array: Array, place: Device) -> Array:
+    """Return a copy of the host's array on a device of `base`."""
+    host = plugins.host
+    return host.copy(array) if base is host else base.from_host(array, place)
 
 
 def chosen(x: Any, number: int, one_in: int) -> bool:
@@ -146,20 +149,3 @@ def varied(x: Any, number: int) -> Any:
         scaled = x.size == 1 or len(set(sides)) < len(sides)
         mixed = x * (1 - number / 32) if scaled else 0.875 * x + 0.125 * np.roll(x, number)
     return np.where(np.isfinite(mixed), mixed, x).astype(x.dtype)
-
-
-def over(base: Backend, depth: int = 1) -> MembersBackend:
-    """Return the backend over `base`; repeated calls return the same object."""
-    return _over(base, depth)
-
-
-@functools.cache
-def _over(base: Backend, depth: int) -> MembersBackend:
-    made = MembersBackend(base, depth)
-    plugins.by_type[made.kind] = made
-    return made
-
-
-def level(number: int) -> MembersLevel:
-    """Return the batch in which a check runs."""
-    return MembersLevel(number)

@@ -12,11 +12,7 @@ from typing import Any
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.standard import DTYPES
 from xpgrad.plugin import BINARY_OPERATORS, OPERATORS, Backend
-from xpgrad.types import Array
 
-INDEX_FUNCTIONS = frozenset(
-    ("argmax", "argmin", "argsort", "nonzero", "searchsorted", "count_nonzero", "unique_all", "unique_inverse")
-)
 METHODS = (*OPERATORS, *(f"r{name}" for name in BINARY_OPERATORS))
 """The names of the operators, reflected ones included."""
 
@@ -283,8 +279,3 @@ class _Information:
     def dtypes(self, *, device: Any = None, kind: Any = None) -> Any:
         found = self._inner.dtypes(kind=kind)
         return {name: dtype for name, dtype in found.items() if name not in self._library.absent}
-
-
-def inner_of(array: Array) -> Any:
-    """Return the array that a pretend array wraps; other arguments unchanged."""
-    return array.inner if isinstance(array, PretendArray) else array

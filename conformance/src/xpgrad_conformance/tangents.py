@@ -4,7 +4,6 @@ Arrays from the host get random tangents; arrays returned to the host are primal
 are compared with differences of its reference.
 """
 
-import functools
 import zlib
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -17,8 +16,9 @@ from xpgrad.plugin import Backend
 from xpgrad.testing.differences import random_values
 from xpgrad.transforms.dual.backend import DualBackend
 from xpgrad.transforms.dual.level import DualLevel
+from xpgrad.transforms.enclosing.backend import backend_over
 from xpgrad.types import Array, Kernel
-from xpgrad_conformance.members import EXPECTED_IN_CALLS, IMMUTABLE, MISSING_IN_CALLS, chosen, required
+from xpgrad_conformance.members import EXPECTED_IN_CALLS, IMMUTABLE, MISSING_IN_CALLS, chosen, placed, required
 
 WITHOUT = 4
 """One in this many inputs has no tangent."""
@@ -46,16 +46,12 @@ class TangentsBackend(DualBackend):
         """Return the host's array on a device, with a random tangent."""
         level: Any = self.level()
         place = self.base.device_for(device.handle)
-        primal = self._placed(array, place)
+        primal = placed(self.base, array, place)
         if level.at_rest or array.dtype.kind not in "fc" or chosen(array, level.number, WITHOUT):
             return self.constant(primal)
         rng = np.random.default_rng(zlib.crc32(array.tobytes()))
         tangent = random_values(array.shape, array.dtype.kind == "c", rng).astype(array.dtype)
-        return self.kind(level, primal, self._placed(tangent, place))
-
-    def _placed(self, array: Array, place: Device) -> Array:
-        host = plugins.host
-        return host.copy(array) if self.base is host else self.base.from_host(array, place)
+        return self.kind(level, primal, placed(self.base, tangent, place))
 
     def to_host(self, array: Array) -> Array:
         """Return a copy of the primal on the host."""
@@ -94,21 +90,4 @@ class TangentsLevel(DualLevel):
 
     def backend(self, base: Backend) -> TangentsBackend:
         """Return the backend of this level over `base`."""
-        return over(base, self.depth)
-
-
-def over(base: Backend, depth: int = 1) -> TangentsBackend:
-    """Return the backend over `base`; repeated calls return the same object."""
-    return _over(base, depth)
-
-
-@functools.cache
-def _over(base: Backend, depth: int) -> TangentsBackend:
-    made = TangentsBackend(base, depth)
-    plugins.by_type[made.kind] = made
-    return made
-
-
-def level(number: int) -> TangentsLevel:
-    """Return the call in which a check runs."""
-    return TangentsLevel(number)
+        return backend_over(TangentsBackend, base, self.depth)

@@ -13,8 +13,8 @@ from xpgrad import Device, get_device
 from xpgrad.backend.levels import Level, around
 from xpgrad.backend.plugins import plugins
 from xpgrad.plugin import Backend, Capabilities
-from xpgrad.transforms.enclosing.backend import TransformedBackend
-from xpgrad.transforms.trace import backend as trace
+from xpgrad.transforms.enclosing.backend import TransformedBackend, backend_over
+from xpgrad.transforms.trace.backend import TraceBackend
 from xpgrad_conformance import members, tangents, traced
 from xpgrad_conformance.virtual import registered, virtual
 
@@ -24,8 +24,8 @@ class Transformation(NamedTuple):
 
     Attributes
     ----------
-    over : callable
-        ``over(base, depth)`` returns the backend over `base`, with `depth` transformations.
+    backend : callable
+        ``backend(base, depth)`` returns a new backend over `base`, with `depth` transformations.
     level : callable
         ``level(number)`` returns the level for a check; each check has a different number.
     missing, expected : mapping
@@ -34,7 +34,7 @@ class Transformation(NamedTuple):
         Facts that the transformation provides even where the base lacks them.
     """
 
-    over: Callable[[Backend, int], Backend]
+    backend: Callable[[Backend, int], TransformedBackend]
     level: Callable[[int], Level]
     missing: Mapping[str, str]
     expected: Mapping[str, str]
@@ -42,9 +42,13 @@ class Transformation(NamedTuple):
 
 
 TRANSFORMATIONS = {
-    "trace": Transformation(trace.over, traced.level, traced.MISSING, traced.EXPECTED, traced.PROVIDES),
-    "batch": Transformation(members.over, members.level, members.MISSING, members.EXPECTED, members.PROVIDES),
-    "dual": Transformation(tangents.over, tangents.level, tangents.MISSING, tangents.EXPECTED, tangents.PROVIDES),
+    "trace": Transformation(TraceBackend, traced.level, traced.MISSING, traced.EXPECTED, traced.PROVIDES),
+    "batch": Transformation(
+        members.MembersBackend, members.MembersLevel, members.MISSING, members.EXPECTED, members.PROVIDES
+    ),
+    "dual": Transformation(
+        tangents.TangentsBackend, tangents.TangentsLevel, tangents.MISSING, tangents.EXPECTED, tangents.PROVIDES
+    ),
 }
 NAME = re.compile(rf"({'|'.join(TRANSFORMATIONS)})\(([^:]+)\)")
 """The name of a backend of transformed arrays: the transformation, and the name of the base."""
@@ -54,7 +58,7 @@ NAME = re.compile(rf"({'|'.join(TRANSFORMATIONS)})\(([^:]+)\)")
 def transformed(name: str, base: Backend) -> Backend:
     """Return the backend of a transformation's arrays over arrays of `base`, registered by its name."""
     kind, given = TRANSFORMATIONS[name], base.capabilities
-    backend = kind.over(base, depth_of(base) + 1)
+    backend = backend_over(kind.backend, base, depth_of(base) + 1)
     missing = {fact: why for fact, why in {**given.missing, **kind.missing}.items() if fact not in kind.provides}
     expected = {**given.expected, **kind.expected}
     backend.declared = Capabilities(missing, given.missing_on, given.tolerances, expected)

@@ -51,7 +51,7 @@ JOINING: dict[str, Binary] = {
 }
 
 
-def _named(s: Subject, error: Exception, name: str, what: str) -> None:
+def _named(error: Exception, name: str, what: str) -> None:
     """Raise AssertionError unless the text of an error names an operation."""
     text = str(error)
     assert re.search(rf"\b_?{name}\b", text), (
@@ -124,7 +124,7 @@ def mixed_libraries(s: Subject) -> None:
 def _refused(s: Subject, calls: dict[str, tuple[str, Call]]) -> None:
     """Raise AssertionError unless each call raises an error of an expected type that names the operation."""
     for what, (name, call) in calls.items():
-        _named(s, s.raises(REFUSALS, call, what), name, what)
+        _named(s.raises(REFUSALS, call, what), name, what)
 
 
 @check("E04")
@@ -207,7 +207,7 @@ def positions_out_of_range(s: Subject) -> None:
         try:
             y = call()
         except IndexError as error:
-            _named(s, error, what.partition(" ")[0] if "take" in what else "getitem", what)
+            _named(error, what.partition(" ")[0] if "take" in what else "getitem", what)
         else:
             s.raises(IndexError, functools.partial(on_host, y), what)
 

@@ -202,7 +202,7 @@ def _body(declaration: Declaration, host: KernelNamespace) -> Kernel:
     return default
 
 
-def _compare(s: Subject, call: KernelCall, rtol: float) -> None:
+def _compare(call: KernelCall, rtol: float) -> None:
     given = "".join(f", {key}={value}" for key, value in call.parameters.items())
     what = f"the backend's kernel {call.name} of {', '.join(map(_described, call.arrays))}{given}"
     assert call.wrong is None, f"{what}: {call.wrong}"
@@ -293,7 +293,7 @@ def kernels_agree(s: Subject) -> None:
     rtol = max(s.rtol(factor=10), s.widened(s.dtype) * s.case.rtol.get(s.dtype, 0.0))
     for call in calls:
         if call.name not in DECOMPOSED:
-            _compare(s, call, rtol)
+            _compare(call, rtol)
 
 
 @check("F02")

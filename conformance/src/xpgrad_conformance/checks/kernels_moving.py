@@ -45,6 +45,27 @@ OF_VIEWS: dict[str, Any] = {
     "tril": lambda xp, v: xp.tril(v),
     "astype": lambda xp, v: xp.astype(v, xp.float32),
 }
+WITH_NUMBERS: dict[str, Any] = {
+    "2.5 - x": lambda x: 2.5 - x,
+    "x - 2.5": lambda x: x - 2.5,
+    "2.5 / x": lambda x: 2.5 / x,
+    "x / 2.5": lambda x: x / 2.5,
+    "x * 2.5": lambda x: x * 2.5,
+    "2.5 * x": lambda x: 2.5 * x,
+    "x + 2.5": lambda x: x + 2.5,
+    "2.5 + x": lambda x: 2.5 + x,
+    "x ** 2": lambda x: x**2,
+    "x ** 3": lambda x: x**3,
+    "x ** 1": lambda x: x**1,
+    "2.5 ** x": lambda x: 2.5**x,
+    "x // 0.7": lambda x: x // 0.7,
+    "x % 0.7": lambda x: x % 0.7,
+    "2.5 % x": lambda x: 2.5 % x,
+    "x < 0.1": lambda x: x < 0.1,
+    "x > 0.1": lambda x: x > 0.1,
+    "x >= 0.1": lambda x: x >= 0.1,
+}
+"""Operators of an array and a number."""
 
 
 KEYS: dict[str, tuple[Any, tuple[str, ...]]] = {
@@ -173,24 +194,5 @@ def choosing(s: Subject) -> None:
         row - 2.0,
         column + 1.0,
     )
-    for title, call in {
-        "2.5 - x": lambda x: 2.5 - x,
-        "x - 2.5": lambda x: x - 2.5,
-        "2.5 / x": lambda x: 2.5 / x,
-        "x / 2.5": lambda x: x / 2.5,
-        "x * 2.5": lambda x: x * 2.5,
-        "2.5 * x": lambda x: 2.5 * x,
-        "x + 2.5": lambda x: x + 2.5,
-        "2.5 + x": lambda x: 2.5 + x,
-        "x ** 2": lambda x: x**2,
-        "x ** 3": lambda x: x**3,
-        "x ** 1": lambda x: x**1,
-        "2.5 ** x": lambda x: 2.5**x,
-        "x // 0.7": lambda x: x // 0.7,
-        "x % 0.7": lambda x: x % 0.7,
-        "2.5 % x": lambda x: 2.5 % x,
-        "x < 0.1": lambda x: x < 0.1,
-        "x > 0.1": lambda x: x > 0.1,
-        "x >= 0.1": lambda x: x >= 0.1,
-    }.items():
+    for title, call in WITH_NUMBERS.items():
         agrees(s, title, lambda xp, x, f=call: f(Variable(x)), call, x)

@@ -37,7 +37,7 @@ def nearly_the_same(s: Subject) -> None:
     """Calls are right after ones with arguments that differ in one place, in the same memory or in another."""
     assert s.operation is not None
     larger = pairs_of(s, s.operation, *MEDIUM, count=2)[-1:]
-    for one in (*_of_each_rank(s, pairs_of(s, s.operation))[: SAMPLES[_kind(s)]], *(one for one, _ in larger)):
+    for one in (*_of_each_rank(pairs_of(s, s.operation))[: SAMPLES[_kind(s)]], *(one for one, _ in larger)):
         found = list(perturbed_samples(one))
         if found:
             _in_other_memory(s, one, found)
@@ -65,7 +65,7 @@ def _kind(s: Subject) -> int:
     return 2 if s.quick else int(s.dtype != s.operation.quick[0])
 
 
-def _of_each_rank(s: Subject, pairs: list[Pair]) -> list[Sample]:
+def _of_each_rank(pairs: list[Pair]) -> list[Sample]:
     """Return samples whose first arguments differ in rank, large samples first, followed by further samples."""
     samples = [one for one, _ in reversed(pairs)]
     first = list({sample.hosts[0].ndim if sample.hosts else 0: sample for sample in reversed(samples)}.values())

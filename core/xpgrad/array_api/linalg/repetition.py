@@ -47,9 +47,6 @@ class InnerSweep(Sweep):
     def _hooked(self, node: VariableNode, gy: Any) -> Any:
         return gy
 
-    def _listeners(self, f: FunctionBase) -> list[Any]:
-        return []
-
     def _narrowed(self, f: FunctionBase, pullback: Pullback) -> Pullback:
         narrowed = super()._narrowed(f, getattr(pullback, "inner", pullback))
         return MeasuredPullback(narrowed, self) if self.measured and self._meets_watched(f) else narrowed

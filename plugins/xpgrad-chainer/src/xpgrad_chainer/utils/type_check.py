@@ -15,25 +15,9 @@ from xpgrad.utils import type_check
 from xpgrad.utils.type_check import TypeInfo, TypeInfoTuple
 
 __all__ = [
-    "Constant",
-    "Expr",
-    "InvalidType",
-    "LightMode",
-    "LightTypeInfoTuple",
-    "NamedTypes",
-    "Testable",
-    "TypeInfo",
-    "TypeInfoTuple",
-    "Variable",
-    "eval",
-    "expect",
-    "get_function_check_context",
-    "get_light_types",
-    "get_types",
-    "in_light_mode",
-    "light_mode",
-    "make_variable",
-    "same_types",
+    "Constant", "Expr", "InvalidType", "LightMode", "LightTypeInfoTuple", "NamedTypes", "Testable", "TypeInfo",
+    "TypeInfoTuple", "Variable", "eval", "expect", "get_function_check_context", "get_light_types", "get_types",
+    "in_light_mode", "light_mode", "make_variable", "same_types",
 ]  # fmt: skip
 
 LightTypeInfoTuple = TypeInfoTuple
