@@ -40,144 +40,93 @@ def _whole(x: Any, n: int, axis: int = -1) -> Any:
     return np.moveaxis(np.concatenate([half, np.conj(half[..., 1 : (n + 1) // 2][..., ::-1])], -1), -1, axis)
 
 
-def _case(name: str, call: Any, reference: Any, inputs: Any = PAIR, dtype: str = "complex", order: int = 3) -> Case:
+def _call(name: str, options: dict[str, Any]) -> Callable[[Any, Any], Any]:
+    """Return the call of the function of a case with these parameters."""
+    function = name.partition("-")[0]
+    return lambda xp, x: getattr(xp.fft, function)(x, **options)
+
+
+def _case(name: str, options: dict[str, Any], reference: Any, inputs: Any = PAIR, dtype: str = "complex") -> Case:
     """Return a case of a transform of complex numbers."""
+    call = _call(name, options)
     return Case(
         name,
-        lambda xp, x: call(xp.fft, xp.multiply(x, TURN)),
+        lambda xp, x: call(xp, xp.multiply(x, TURN)),
         lambda x: reference(x * TURN),
         inputs,
         complex=True,
         needs=("complex",),
         dtype=dtype,
-        order=order,
     )
 
 
+def _to_real(name: str, options: dict[str, Any], reference: Any) -> Case:
+    """Return a case of a transform of complex numbers to real ones."""
+    return _case(name, options, lambda x: reference(x).real, dtype="real")
+
+
+def _of_real(name: str, options: dict[str, Any], reference: Any, inputs: Any = PAIR, keeps: Any = None) -> Case:
+    """Return a case of a transform of real numbers to complex ones."""
+    return Case(name, _call(name, options), reference, inputs, keeps, dtype="complex")
+
+
+def _shift(name: str, options: dict[str, Any], reference: Any) -> Case:
+    return Case(name, _call(name, options), reference, keeps=(), complex=True)
+
+
 COMPLEX = (
-    _case("fft", lambda fft, x: fft.fft(x), lambda x: _along(x, -1, None, -1)),
-    _case("fft-longer", lambda fft, x: fft.fft(x, n=5, axis=0, norm="ortho"), lambda x: _along(x, 0, 5, -1, "ortho")),
-    _case("fft-shorter", lambda fft, x: fft.fft(x, n=2, norm="forward"), lambda x: _along(x, -1, 2, -1, "all")),
-    _case("ifft", lambda fft, x: fft.ifft(x, axis=0), lambda x: _along(x, 0, None, 1, "all")),
-    _case("ifft-longer", lambda fft, x: fft.ifft(x, n=6), lambda x: _along(x, -1, 6, 1, "all")),
-    _case("ifft-shorter", lambda fft, x: fft.ifft(x, n=3, norm="forward"), lambda x: _along(x, -1, 3, 1)),
-    _case(
-        "fftn",
-        lambda fft, x: fft.fftn(x),
-        lambda x: _along(_along(_along(x, 0, None, -1), 1, None, -1), 2, None, -1),
-        CUBE,
-    ),
+    _case("fft", {}, lambda x: _along(x, -1, None, -1)),
+    _case("fft-longer", {"n": 5, "axis": 0, "norm": "ortho"}, lambda x: _along(x, 0, 5, -1, "ortho")),
+    _case("fft-shorter", {"n": 2, "norm": "forward"}, lambda x: _along(x, -1, 2, -1, "all")),
+    _case("ifft", {"axis": 0}, lambda x: _along(x, 0, None, 1, "all")),
+    _case("ifft-longer", {"n": 6}, lambda x: _along(x, -1, 6, 1, "all")),
+    _case("ifft-shorter", {"n": 3, "norm": "forward"}, lambda x: _along(x, -1, 3, 1)),
+    _case("fftn", {}, lambda x: _along(_along(_along(x, 0, None, -1), 1, None, -1), 2, None, -1), CUBE),
     _case(
         "fftn-lengths",
-        lambda fft, x: fft.fftn(x, s=(2, 5), axes=(-2, 0), norm="ortho"),
+        {"s": (2, 5), "axes": (-2, 0), "norm": "ortho"},
         lambda x: _along(_along(x, 1, 2, -1, "ortho"), 0, 5, -1, "ortho"),
         CUBE,
     ),
-    _case(
-        "ifftn",
-        lambda fft, x: fft.ifftn(x, s=(3, 2), axes=(0, 1)),
-        lambda x: _along(_along(x, 0, 3, 1, "all"), 1, 2, 1, "all"),
-    ),
+    _case("ifftn", {"s": (3, 2), "axes": (0, 1)}, lambda x: _along(_along(x, 0, 3, 1, "all"), 1, 2, 1, "all")),
 )
 
 REAL = (
-    Case("rfft", lambda xp, x: xp.fft.rfft(x), lambda x: _half(_along(x, -1, None, -1)), keeps=(), dtype="complex"),
-    Case(
-        "rfft-odd",
-        lambda xp, x: xp.fft.rfft(x, axis=0, norm="ortho"),
-        lambda x: _half(_along(x, 0, None, -1, "ortho"), 0),
-        keeps=(),
-        dtype="complex",
-    ),
-    Case(
-        "rfft-longer",
-        lambda xp, x: xp.fft.rfft(x, n=7, norm="forward"),
-        lambda x: _half(_along(x, -1, 7, -1, "all")),
-        dtype="complex",
-    ),
-    Case("rfft-shorter", lambda xp, x: xp.fft.rfft(x, n=2), lambda x: _half(_along(x, -1, 2, -1)), dtype="complex"),
-    Case("rfft-one", lambda xp, x: xp.fft.rfft(x, n=1), lambda x: x[:, :1].sum(1, keepdims=True) + 0j, dtype="complex"),
-    Case(
-        "ihfft",
-        lambda xp, x: xp.fft.ihfft(x),
-        lambda x: _half(_along(x, -1, None, 1, "all")),
-        keeps=(),
-        dtype="complex",
-    ),
-    Case(
-        "ihfft-longer",
-        lambda xp, x: xp.fft.ihfft(x, n=5, axis=0, norm="ortho"),
-        lambda x: _half(_along(x, 0, 5, 1, "ortho"), 0),
-        dtype="complex",
-    ),
-    Case(
-        "rfftn",
-        lambda xp, x: xp.fft.rfftn(x),
-        lambda x: _half(_along(_along(_along(x, 0, None, -1), 1, None, -1), 2, None, -1)),
-        CUBE,
-        (),
-        dtype="complex",
-    ),
-    Case(
+    _of_real("rfft", {}, lambda x: _half(_along(x, -1, None, -1)), keeps=()),
+    _of_real("rfft-odd", {"axis": 0, "norm": "ortho"}, lambda x: _half(_along(x, 0, None, -1, "ortho"), 0), keeps=()),
+    _of_real("rfft-longer", {"n": 7, "norm": "forward"}, lambda x: _half(_along(x, -1, 7, -1, "all"))),
+    _of_real("rfft-shorter", {"n": 2}, lambda x: _half(_along(x, -1, 2, -1))),
+    _of_real("rfft-one", {"n": 1}, lambda x: x[:, :1].sum(1, keepdims=True) + 0j),
+    _of_real("ihfft", {}, lambda x: _half(_along(x, -1, None, 1, "all")), keeps=()),
+    _of_real("ihfft-longer", {"n": 5, "axis": 0, "norm": "ortho"}, lambda x: _half(_along(x, 0, 5, 1, "ortho"), 0)),
+    _of_real("rfftn", {}, lambda x: _half(_along(_along(_along(x, 0, None, -1), 1, None, -1), 2, None, -1)), CUBE, ()),
+    _of_real(
         "rfftn-lengths",
-        lambda xp, x: xp.fft.rfftn(x, s=(4, 2, 5), axes=(2, 0, 1), norm="ortho"),
+        {"s": (4, 2, 5), "axes": (2, 0, 1), "norm": "ortho"},
         lambda x: _half(_along(_along(_along(x, 2, 4, -1, "ortho"), 0, 2, -1, "ortho"), 1, 5, -1, "ortho"), 1),
         CUBE,
-        dtype="complex",
     ),
 )
 
 HERMITIAN = (
-    _case("irfft", lambda fft, x: fft.irfft(x), lambda x: _along(_whole(x, 6), -1, None, 1, "all").real, dtype="real"),
-    _case(
-        "irfft-odd",
-        lambda fft, x: fft.irfft(x, n=7, norm="ortho"),
-        lambda x: _along(_whole(x, 7), -1, None, 1, "ortho").real,
-        dtype="real",
-    ),
-    _case(
-        "irfft-shorter",
-        lambda fft, x: fft.irfft(x, n=2, axis=0),
-        lambda x: _along(_whole(x, 2, 0), 0, None, 1, "all").real,
-        dtype="real",
-    ),
-    _case(
-        "irfft-longer",
-        lambda fft, x: fft.irfft(x, n=9, norm="forward"),
-        lambda x: _along(_whole(x, 9), -1, None, 1).real,
-        dtype="real",
-    ),
-    _case("hfft", lambda fft, x: fft.hfft(x), lambda x: _along(_whole(x, 6), -1, None, -1).real, dtype="real"),
-    _case(
-        "hfft-odd",
-        lambda fft, x: fft.hfft(x, n=5, axis=0, norm="ortho"),
-        lambda x: _along(_whole(x, 5, 0), 0, None, -1, "ortho").real,
-        dtype="real",
-    ),
-    _case(
-        "irfftn",
-        lambda fft, x: fft.irfftn(x),
-        lambda x: _along(_whole(_along(x, 0, None, 1, "all"), 6), 1, None, 1, "all").real,
-        dtype="real",
-    ),
-    _case(
+    _to_real("irfft", {}, lambda x: _along(_whole(x, 6), -1, None, 1, "all")),
+    _to_real("irfft-odd", {"n": 7, "norm": "ortho"}, lambda x: _along(_whole(x, 7), -1, None, 1, "ortho")),
+    _to_real("irfft-shorter", {"n": 2, "axis": 0}, lambda x: _along(_whole(x, 2, 0), 0, None, 1, "all")),
+    _to_real("irfft-longer", {"n": 9, "norm": "forward"}, lambda x: _along(_whole(x, 9), -1, None, 1)),
+    _to_real("hfft", {}, lambda x: _along(_whole(x, 6), -1, None, -1)),
+    _to_real("hfft-odd", {"n": 5, "axis": 0, "norm": "ortho"}, lambda x: _along(_whole(x, 5, 0), 0, None, -1, "ortho")),
+    _to_real("irfftn", {}, lambda x: _along(_whole(_along(x, 0, None, 1, "all"), 6), 1, None, 1, "all")),
+    _to_real(
         "irfftn-lengths",
-        lambda fft, x: fft.irfftn(x, s=(5, 3), axes=(1, 0)),
-        lambda x: _along(_whole(_along(x, 1, 5, 1, "all"), 3, 0), 0, None, 1, "all").real,
-        dtype="real",
+        {"s": (5, 3), "axes": (1, 0)},
+        lambda x: _along(_whole(_along(x, 1, 5, 1, "all"), 3, 0), 0, None, 1, "all"),
     ),
 )
 
 SHIFTS = (
-    Case("fftshift", lambda xp, x: xp.fft.fftshift(x), lambda x: x[[2, 0, 1]][:, [2, 3, 0, 1]], keeps=(), complex=True),
-    Case("fftshift-axis", lambda xp, x: xp.fft.fftshift(x, axes=0), lambda x: x[[2, 0, 1]], keeps=(), complex=True),
-    Case(
-        "ifftshift",
-        lambda xp, x: xp.fft.ifftshift(x, axes=(0, 1)),
-        lambda x: x[[1, 2, 0]][:, [2, 3, 0, 1]],
-        keeps=(),
-        complex=True,
-    ),
+    _shift("fftshift", {}, lambda x: x[[2, 0, 1]][:, [2, 3, 0, 1]]),
+    _shift("fftshift-axis", {"axes": 0}, lambda x: x[[2, 0, 1]]),
+    _shift("ifftshift", {"axes": (0, 1)}, lambda x: x[[1, 2, 0]][:, [2, 3, 0, 1]]),
 )
 
 CASES = COMPLEX + REAL + HERMITIAN + SHIFTS

@@ -21,25 +21,44 @@ def _scipy(name: str) -> Callable[..., Host]:
 
 
 def _case(
-    name: str, *ranges: tuple[float, float], reference: Callable[..., Host] | None = None, **options: Any
+    name: str,
+    *ranges: tuple[float, float],
+    reference: Callable[..., Host] | None = None,
+    call: Any = None,
+    **options: Any,
 ) -> Case:
-    """Return the case of the function `name`, with inputs from these ranges, which broadcast against each other."""
-    inputs = tuple(Input((3,) if i else SMALL, low, high) for i, (low, high) in enumerate(ranges))
-    options.setdefault("elementwise", len(ranges) == 1)
-    return Case(f"special.{name}", {}, reference or _scipy(name), inputs, **options)
+    """Return the case of a function, with inputs from these ranges, which broadcast against each other.
 
-
-def _of(name: str, suffix: str, call: Callable[..., Any], reference: Callable[..., Host], *ranges: tuple[float, float],
-        **options: Any) -> Case:  # fmt: skip
-    """Return a case of the function `name` that is called with parameters."""
+    Parameters
+    ----------
+    reference : callable, optional
+        By default SciPy's function of this name.
+    call : dict, tuple or callable, optional
+        As for `Case`; by default the function takes the inputs only.
+    """
+    function, _, variant = name.partition("-")
     inputs = tuple(Input((3,) if i else SMALL, low, high) for i, (low, high) in enumerate(ranges))
-    label = f"special.{name}-{suffix}" if suffix else f"special.{name}"
-    return Case(label, lambda xp, *xs: call(xp.special, *xs), reference, inputs, **options)
+    options.setdefault("elementwise", len(ranges) == 1 and not variant)
+    return Case(f"special.{name}", call or {}, reference or _scipy(function), inputs, **options)
 
 
 def _order(name: str, scipy_name: str, n: int, low: float, high: float, **options: Any) -> Case:
     of = _scipy(scipy_name)
-    return _of(name, str(n), lambda s, x: getattr(s, name)(x, n=n), lambda x: of(n, x), (low, high), **options)
+    return _case(f"{name}-{n}", (low, high), reference=lambda x: of(n, x), call={"n": n}, **options)
+
+
+def _at(name: str, numbers: tuple[float, ...], *ranges: tuple[float, float], **options: Any) -> Case:
+    """Return a case of a function of Python numbers and, after them, arrays."""
+    function = name.partition("-")[0]
+    of = _scipy(function)
+    return _case(
+        name,
+        *ranges,
+        reference=lambda *xs: of(*numbers, *xs),
+        call=lambda xp, *xs: getattr(xp.special, function)(*numbers, *xs),
+        elementwise=False,
+        **options,
+    )
 
 
 def _by_step(f: Callable[[Host], Host], x: Host, step: float = 1e-3) -> Host:
@@ -50,12 +69,6 @@ def _by_step(f: Callable[[Host], Host], x: Host, step: float = 1e-3) -> Host:
 def _excess(x: Host) -> Host:
     log_ndtr = _scipy("log_ndtr")
     return x + np.exp(-x * x / 2 - log_ndtr(x)) / np.sqrt(2 * np.pi)
-
-
-def _complex(name: str) -> Case:
-    """Return the case of a function of complex numbers."""
-    of = _scipy(name)
-    return _of(name, "complex", lambda s, x: getattr(s, name)(x), of, (0.2, 2.0), complex=True, order=1)
 
 
 ERRORS = (
@@ -73,22 +86,24 @@ ERRORS = (
 
 GAMMA = (
     _case("gammaln", (0.3, 12.0), keeps=("x",)),
-    _of("gammaln", "negative", lambda s, x: s.gammaln(x), _scipy("gammaln"), (-1.8, -1.2), order=1),
+    _case("gammaln-negative", (-1.8, -1.2), order=1),
     _case("loggamma", (0.3, 12.0), keeps=("x",)),
     _case("gammasgn", (-5.0, 3.0), keeps=(), order=0),
     _case("gamma", (0.4, 4.0), keeps=("x", "y")),
     _case("rgamma", (0.4, 4.0), keeps=("x",)),
-    _of("wofz", "complex", lambda s, x: s.wofz(x), _scipy("wofz"), (0.2, 2.0), complex=True, order=1, dtype="complex"),
-    *(_complex(name) for name in ("erf", "erfc", "loggamma", "gamma", "rgamma", "psi")),
+    _case("wofz-complex", (0.2, 2.0), complex=True, order=1, dtype="complex"),
+    *(
+        _case(f"{name}-complex", (0.2, 2.0), complex=True, order=1)
+        for name in ("erf", "erfc", "loggamma", "gamma", "rgamma", "psi")
+    ),
     _case("psi", (0.4, 12.0), keeps=("x",)),
     _order("polygamma_of", "polygamma", 1, 0.6, 4.0),
-    _of(
-        "zeta_moment",
-        "2",
-        lambda s, x, q: s.zeta_moment(x, q, m=2),
-        lambda x, q: _by_step(lambda u: _by_step(lambda v: _scipy("zeta")(v, q), u, 2e-2), x, 2e-2),
+    _case(
+        "zeta_moment-2",
         (2.5, 4.0),
         (0.6, 3.0),
+        reference=lambda x, q: _by_step(lambda u: _by_step(lambda v: _scipy("zeta")(v, q), u, 2e-2), x, 2e-2),
+        call={"m": 2},
         order=2,
         rtol={"float64": 1e-4},  # the reference is a difference of differences
     ),
@@ -107,7 +122,7 @@ INCOMPLETE_BETA = (
     _case("betainc", (0.7, 4.0), (0.7, 4.0), (0.1, 0.9), order=2),
     _case("betaincc", (0.7, 4.0), (0.7, 4.0), (0.1, 0.9), order=2),
     _case("stdtr", (1.2, 9.0), (0.2, 3.0), keeps=("df", "t"), order=2),
-    _of("stdtr", "t", lambda s, t: s.stdtr(5, t), lambda t: _scipy("stdtr")(5, t), (-3.0, 3.0)),
+    _at("stdtr-t", (5,), (-3.0, 3.0)),
 )
 
 SHAPE_INVERSES = (
@@ -128,17 +143,16 @@ ENTROPY = (
     _case("expit", (-4.0, 6.0), keeps=("x", "y")),
     _case("log_expit", (-4.0, 4.0), keeps=("x",)),
     _case("logit", (0.1, 0.9), keeps=("x",)),
-    _of("logit", "complex", lambda s, x: s.logit(x), lambda x: np.log(x / (1 - x)), (0.1, 0.9), complex=True),
-    _of("softmax", "", lambda s, x: s.softmax(x), _scipy("softmax"), (-2.0, 2.0), keeps=("y",)),
-    _of("softmax", "axes", lambda s, x: s.softmax(x, axis=(0, 1)), _scipy("softmax"), (-2.0, 2.0)),
-    _of("log_softmax", "", lambda s, x: s.log_softmax(x), _scipy("log_softmax"), (-2.0, 2.0), keeps=("y",)),
-    _of(
-        "logsumexp",
-        "weights",
-        lambda s, x, b: s.logsumexp(x, 1, b=b, keepdims=True),
-        lambda x, b: np.log(np.sum(b * np.exp(x), 1, keepdims=True)),
+    _case("logit-complex", (0.1, 0.9), reference=lambda x: np.log(x / (1 - x)), complex=True),
+    _case("softmax", (-2.0, 2.0), keeps=("y",), elementwise=False),
+    _case("softmax-axes", (-2.0, 2.0), call={"axis": (0, 1)}),
+    _case("log_softmax", (-2.0, 2.0), keeps=("y",), elementwise=False),
+    _case(
+        "logsumexp-weights",
         (-2.0, 2.0),
         (0.3, 2.0),
+        reference=lambda x, b: np.log(np.sum(b * np.exp(x), 1, keepdims=True)),
+        call=lambda xp, x, b: xp.special.logsumexp(x, 1, b=b, keepdims=True),
     ),
 )
 
@@ -166,18 +180,16 @@ ELEMENTARY = (
     _case("exp10", (-1.0, 1.0), keeps=("y",)),
     _case("cosm1", (-2.0, 2.0), keeps=("x",)),
     _case("exprel", (-3.0, 6.0), keeps=("x",)),
-    _of("exprel_of", "0", lambda s, x: s.exprel_of(x, n=0), _scipy("exprel"), (-3.0, 6.0)),
-    _of("log1prel_of", "0", lambda s, x: s.log1prel_of(x, n=0), lambda x: np.log1p(x) / x, (-0.7, 3.0)),
+    _case("exprel_of-0", (-3.0, 6.0), reference=_scipy("exprel"), call={"n": 0}),
+    _case("log1prel_of-0", (-0.7, 3.0), reference=lambda x: np.log1p(x) / x, call={"n": 0}),
     _case("sinc", (-4.0, 4.0), reference=np.sinc, keeps=("x",)),
-    _of("sinc", "complex", lambda s, x: s.sinc(x), np.sinc, (0.2, 2.0), complex=True, order=1),
-    _of(
-        "sinc",
-        "zero",
-        lambda s, x: s.sinc(x),
-        lambda x: 1 - (np.pi * x) ** 2 / 6 + (np.pi * x) ** 4 / 120 - (np.pi * x) ** 6 / 5040,
+    _case("sinc-complex", (0.2, 2.0), reference=np.sinc, complex=True, order=1),
+    _case(
+        "sinc-zero",
         (-2e-3, 2e-3),
+        reference=lambda x: 1 - (np.pi * x) ** 2 / 6 + (np.pi * x) ** 4 / 120 - (np.pi * x) ** 6 / 5040,
     ),
-    _of("sinc_of", "0", lambda s, x: s.sinc_of(x, n=0), np.sinc, (-4.0, 4.0)),
+    _case("sinc_of-0", (-4.0, 4.0), reference=np.sinc, call={"n": 0}),
     _case("boxcox", (0.3, 3.0), (-1.0, 2.0), keeps=("x", "lmbda")),
     _case("sindg", (-400.0, 400.0), keeps=("x",)),
     _case("cosdg", (-400.0, 400.0), keeps=("x",)),
@@ -191,38 +203,25 @@ INTEGRALS = (
     _order("expn_of", "expn", 2, 0.2, 4.0, order=2),
     _case("spence", (0.2, 4.0), keeps=("x",)),
     _case("ellipkm1", (0.1, 2.0), keeps=("x",)),
-    _of("ellipkm1_of", "0", lambda s, x: s.ellipkm1_of(x, n=0), _scipy("ellipkm1"), (0.1, 2.0), order=2),
-    Case(
-        "special.hyp1f1",
-        lambda xp, x: xp.special.hyp1f1(0.7, 1.6, x),
-        lambda x: _scipy("hyp1f1")(0.7, 1.6, x),
-        (Input(SMALL, -3.0, 3.0),),
-    ),
+    _case("ellipkm1_of-0", (0.1, 2.0), reference=_scipy("ellipkm1"), call={"n": 0}, order=2),
+    _at("hyp1f1", (0.7, 1.6), (-3.0, 3.0)),
 )
 
 
-def _at(name: str, v: float, low: float, high: float, **options: Any) -> Case:
-    """Return a case of a function of an order, a Python number, and an array."""
-    of = _scipy(name)
-    return _of(name, f"{v}", lambda s, x: getattr(s, name)(v, x), lambda x: of(v, x), (low, high), **options)
-
-
 REAL_ORDERS = (
-    *(_at(name, 0.7, 0.5, 9.0) for name in ("jv", "yv", "iv", "ive", "struve", "modstruve")),
-    *(_at(name, 2, 0.5, 9.0) for name in ("jv", "yv", "iv", "ive", "struve", "modstruve")),
-    _at("jv", -1.3, 0.7, 30.0, order=2),
+    *(_at(f"{name}-0.7", (0.7,), (0.5, 9.0)) for name in ("jv", "yv", "iv", "ive", "struve", "modstruve")),
+    *(_at(f"{name}-2", (2,), (0.5, 9.0)) for name in ("jv", "yv", "iv", "ive", "struve", "modstruve")),
+    _at("jv--1.3", (-1.3,), (0.7, 30.0), order=2),
     _case("kv", (0.2, 2.5), (0.3, 6.0)),
     _case("kve", (0.2, 2.5), (0.3, 6.0), keeps=("v", "x")),
-    _at("kn", 3, 0.5, 6.0),
-    _of("hankel1", "0.7", lambda s, x: s.hankel1(0.7, x), lambda x: _scipy("hankel1")(0.7, x), (0.5, 9.0),
-        dtype="complex"),
-    _of("hankel2", "0.7", lambda s, x: s.hankel2(0.7, x), lambda x: _scipy("hankel2")(0.7, x), (0.5, 9.0),
-        dtype="complex"),
+    _at("kn-3", (3,), (0.5, 6.0)),
+    _at("hankel1-0.7", (0.7,), (0.5, 9.0), dtype="complex"),
+    _at("hankel2-0.7", (0.7,), (0.5, 9.0), dtype="complex"),
     *(_case(name, (-6.0, 6.0)) for name in ("ber", "bei", "berp", "beip")),
     *(_case(name, (0.4, 6.0)) for name in ("ker", "kei", "kerp", "keip")),
     _case("airy", (-6.0, 3.0)),
     _case("kelvin", (0.4, 6.0), dtype=("complex",) * 4),
-)  # fmt: skip
+)
 
 ELLIPTIC = (
     _case("ellipe", (-2.0, 0.9), keeps=("m",)),
@@ -247,17 +246,15 @@ INVERSES = (
     _case("wrightomega", (-6.0, 6.0), keeps=("y",)),
     _case("ndtri_exp", (-9.0, -0.05), keeps=("x", "y"), order=2),
     _case("powm1", (0.3, 3.0), (-2.0, 2.0)),
-    _at("hyp0f1", 1.3, -6.0, 6.0),
-    _of("hyp2f1", "", lambda s, x: s.hyp2f1(0.7, 1.2, 1.9, x), lambda x: _scipy("hyp2f1")(0.7, 1.2, 1.9, x),
-        (-4.0, 0.7), order=2),
-)  # fmt: skip
+    _at("hyp0f1-1.3", (1.3,), (-6.0, 6.0)),
+    _at("hyp2f1", (0.7, 1.2, 1.9), (-4.0, 0.7), order=2),
+)
 
 POLYNOMIALS = (
-    *(_at(f"eval_{name}", n, -0.9, 0.9) for n in (1, 5)
+    *(_at(f"eval_{name}-{n}", (n,), (-0.9, 0.9)) for n in (1, 5)
       for name in ("legendre", "chebyt", "chebyu", "chebyc", "chebys", "hermite", "hermitenorm", "laguerre")),
-    *(_at(f"eval_sh_{name}", 4, 0.1, 0.9) for name in ("legendre", "chebyt", "chebyu")),
-    _of("eval_genlaguerre", "4", lambda s, a, x: s.eval_genlaguerre(4, a, x),
-        lambda a, x: _scipy("eval_genlaguerre")(4, a, x), (0.2, 2.0), (-1.0, 3.0)),
+    *(_at(f"eval_sh_{name}-4", (4,), (0.1, 0.9)) for name in ("legendre", "chebyt", "chebyu")),
+    _at("eval_genlaguerre-4", (4,), (0.2, 2.0), (-1.0, 3.0)),
 )  # fmt: skip
 
 
