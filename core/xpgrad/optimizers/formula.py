@@ -72,7 +72,7 @@ def unbiased(beta: Any, t: Any) -> Any:
     return -array_api.expm1(power) if isinstance(power, Variable) else -math.expm1(power)
 
 
-def least(x: Any, limit: float) -> Any:
+def least(x: Any, limit: Any) -> Any:
     """Return a number or Variable, at most `limit`."""
     return array_api.minimum(x, limit) if isinstance(x, Variable) else min(x, limit)
 

@@ -12,6 +12,7 @@ from typing import Any
 from xpgrad import array_api
 from xpgrad.graph.variable import Variable
 from xpgrad.listing import listed as _listed
+from xpgrad.optimizers.formula import least
 
 __all__ = ["constant", "cosine", "exponential", "inverse_sqrt", "linear_warmup", "piecewise", "polynomial"]
 
@@ -88,13 +89,13 @@ def _exponential(value: float, rate: float, steps: float, t: Any) -> Any:
 
 
 def _cosine(value: float, steps: float, final: float, t: Any) -> Any:
-    angle = math.pi * _least(t / steps, 1.0)
+    angle = math.pi * least(t / steps, 1.0)
     fallen = array_api.cos(angle) if isinstance(angle, Variable) else math.cos(angle)
     return final + (value - final) * 0.5 * (1.0 + fallen)
 
 
 def _polynomial(value: float, steps: float, final: float, power: float, t: Any) -> Any:
-    return final + (value - final) * (1.0 - _least(t / steps, 1.0)) ** power
+    return final + (value - final) * (1.0 - least(t / steps, 1.0)) ** power
 
 
 def _piecewise(value: float, factors: tuple[tuple[int, float], ...], t: Any) -> Any:
@@ -106,17 +107,13 @@ def _piecewise(value: float, factors: tuple[tuple[int, float], ...], t: Any) -> 
 
 def _inverse_sqrt(value: float, steps: float, t: Any) -> Any:
     n = t + 1.0
-    return value * _least(n / steps, (steps / n) ** 0.5)
+    return value * least(n / steps, (steps / n) ** 0.5)
 
 
 def _linear_warmup(steps: float, then: Schedule, t: Any) -> Any:
     late = t >= steps
     after = then(_chosen(late, t - steps, t * 0)) + 0.0 * t
     return _chosen(late, after, after * (t + 1.0) / steps)
-
-
-def _least(x1: Any, x2: Any) -> Any:
-    return array_api.minimum(x1, x2) if isinstance(x1, Variable) else min(x1, x2)
 
 
 def _chosen(condition: Any, x1: Any, x2: Any) -> Any:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from xpgrad_conformance.cases.noise import seeded
 from xpgrad_conformance.table.case import Case, Input
 from xpgrad_conformance.table.case import of_functions as _f
 
@@ -195,18 +196,6 @@ LOSSES = (
 )
 
 
-def _dropped(F: Any, x: Any) -> Any:
-    """Dropout with the same mask at each call."""
-    import xpgrad
-
-    device = xpgrad.as_variable(x).device
-    state = xpgrad.random.get_state(device)
-    xpgrad.random.seed(3, device)
-    y = F.dropout(x, ratio=0.25)
-    xpgrad.random.set_state(state, device)
-    return y
-
-
 def _accuracy(y: Host, t: Host) -> Host:
     return np.mean([row.tolist().index(max(row)) == k for row, k in zip(y, t, strict=True)])
 
@@ -229,7 +218,7 @@ OTHERS = (
     ),
     _f(
         "dropout",
-        _dropped,
+        seeded(lambda F, x: F.dropout(x, ratio=0.25)),
         lambda x: x * (np.random.default_rng(3).random(x.shape) >= 0.25) / 0.75,
         needs=("random_numbers_of_the_host",),
     ),

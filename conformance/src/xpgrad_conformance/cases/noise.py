@@ -16,10 +16,10 @@ HOST = ("random_numbers_of_the_host",)
 _f = partial(of_functions, order=2)
 
 
-def _seeded(call: Any) -> Any:
+def seeded(call: Any) -> Any:
     """Return `call` with random numbers that follow from the seed 3."""
 
-    def seeded(F: Any, *xs: Any) -> Any:
+    def called(F: Any, *xs: Any) -> Any:
         import xpgrad
 
         device = xpgrad.as_variable(xs[0]).device
@@ -29,7 +29,7 @@ def _seeded(call: Any) -> Any:
         xpgrad.random.set_state(state, device)
         return y
 
-    return seeded
+    return called
 
 
 def _uniform(*shape: int) -> Host:
@@ -50,21 +50,21 @@ CASES = (
     ),
     _f(
         "gaussian-eps",
-        _seeded(lambda F, m, v: F.gaussian(m, v, eps=F.gaussian(m, v, return_eps=True)[1])),
+        seeded(lambda F, m, v: F.gaussian(m, v, eps=F.gaussian(m, v, return_eps=True)[1])),
         lambda m, v: m + np.sqrt(np.exp(v)) * np.random.default_rng(3).standard_normal(m.shape),
         (Input(), Input()),
         needs=HOST,
     ),
     _f(
         "gumbel_softmax",
-        _seeded(lambda F, x: F.gumbel_softmax(x, tau=0.8)),
+        seeded(lambda F, x: F.gumbel_softmax(x, tau=0.8)),
         lambda x: _softmax((x - np.log(-np.log(_uniform(*x.shape)))) / 0.8, 1),
         (MATRIX,),
         needs=HOST,
     ),
     _f(
         "gumbel_softmax-temperature",
-        _seeded(lambda F, x, tau: F.gumbel_softmax(x, tau, axis=0)),
+        seeded(lambda F, x, tau: F.gumbel_softmax(x, tau, axis=0)),
         lambda x, tau: _softmax((x - np.log(-np.log(_uniform(*x.shape)))) / tau, 0),
         (MATRIX, Input((), low=0.5)),
         needs=HOST,
@@ -72,7 +72,7 @@ CASES = (
     _f("gumbel_softmax-one", {}, lambda x: np.ones(()), (Input(()),), order=0),
     _f(
         "simplified_dropconnect",
-        _seeded(lambda F, x, W, b: F.simplified_dropconnect(x, W, b, ratio=0.25)),
+        seeded(lambda F, x, W, b: F.simplified_dropconnect(x, W, b, ratio=0.25)),
         lambda x, W, b: (
             np.einsum("nk,nmk->nm", x.reshape(len(x), -1), W * (_uniform(len(x), *W.shape) >= 0.25)) / 0.75 + b
         ),
@@ -81,7 +81,7 @@ CASES = (
     ),
     _f(
         "simplified_dropconnect-one_mask",
-        _seeded(lambda F, x, W: F.simplified_dropconnect(x, W, ratio=0.25, use_batchwise_mask=False)),
+        seeded(lambda F, x, W: F.simplified_dropconnect(x, W, ratio=0.25, use_batchwise_mask=False)),
         lambda x, W: np.einsum("nk,mk->nm", x.reshape(len(x), -1), W * (_uniform(*W.shape) >= 0.25)) / 0.75,
         (X, W),
         needs=HOST,
@@ -106,7 +106,7 @@ CASES = (
     ),
     _f(
         "zoneout",
-        _seeded(lambda F, h, x: F.zoneout(h, x, ratio=0.25)),
+        seeded(lambda F, h, x: F.zoneout(h, x, ratio=0.25)),
         lambda h, x: np.where(_uniform(*x.shape) >= 0.25, x, h),
         (Input(), Input()),
         needs=HOST,

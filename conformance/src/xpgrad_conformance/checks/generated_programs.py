@@ -15,7 +15,7 @@ from xpgrad_conformance.check import check
 from xpgrad_conformance.generated.programs.compared import program_error
 from xpgrad_conformance.generated.programs.drawn import drawn
 from xpgrad_conformance.generated.programs.program import GeneratedProgram
-from xpgrad_conformance.generated.programs.shrunk import program_text, smallest
+from xpgrad_conformance.generated.programs.shrunk import program_text, shrunk
 from xpgrad_conformance.generated.sample import kind_of, raised
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.one_derivative import RTOL, disagreements
@@ -95,7 +95,7 @@ def _report(
         found = error(s, other)
         return found is not None and _kind(found) == kind
 
-    program = smallest(program, failing)
+    program = shrunk(program, failing)
     wrong = error(s, program) or wrong
     raise AssertionError(f"a program: {wrong}\n{program_text(s, program, wrong)}")
 

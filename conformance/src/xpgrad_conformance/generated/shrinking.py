@@ -1,8 +1,8 @@
 """Reduction of a failing sample to the smallest failing sample, and to a short program."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from xpgrad_conformance.generated.formulas import FORMULAS, formula
 from xpgrad_conformance.generated.layouts import constant_axis, surrounding
 from xpgrad_conformance.generated.sample import MARK, Argument, Sample
 
-Failing = Callable[[Sample], bool]
+T = TypeVar("T")
 MAX_TRIALS = 200
 """Trials."""
 SHOWN = 6
@@ -19,24 +19,33 @@ LISTED = 40
 """Elements that it shows if no formula makes them."""
 
 
-def shrunk(sample: Sample, failing: Failing) -> Sample:
+def shrunk(sample: Sample, failing: Callable[[Sample], bool]) -> Sample:
     """Return a smaller sample for which `failing` is true: simpler layouts, shorter axes, simpler values."""
-    left = [MAX_TRIALS]
+    return smallest(sample, (_simpler_layouts, _shorter_axes, _simpler_values), failing, MAX_TRIALS)
 
-    def tried(candidate: Sample) -> bool:
-        left[0] -= 1
+
+def smallest(found: T, steps: Iterable[Callable[[T], Iterable[T]]], failing: Callable[[T], bool], trials: int) -> T:
+    """Return a smaller object for which `failing` is true, after so many trials at most.
+
+    Each step yields smaller ones, and is repeated until none of them fails.
+    """
+    left = trials
+
+    def tried(candidate: T) -> bool:
+        nonlocal left
+        left -= 1
         try:
-            return left[0] >= 0 and failing(candidate)
-        except Exception:  # a different failure is another error
+            return left >= 0 and failing(candidate)
+        except Exception:  # a different failure is another error, or the shapes do not fit any more
             return False
 
-    for step in (_simpler_layouts, _shorter_axes, _simpler_values):
-        found = True
-        while found and left[0] > 0:
-            candidate = next((each for each in step(sample) if tried(each)), None)
-            found = candidate is not None
-            sample = sample if candidate is None else candidate
-    return sample
+    for step in steps:
+        smaller: T | None = found
+        while smaller is not None and left > 0:
+            found = smaller
+            smaller = next((each for each in step(found) if tried(each)), None)
+        found = found if smaller is None else smaller
+    return found
 
 
 def _with(sample: Sample, arguments: list[Argument]) -> Sample:

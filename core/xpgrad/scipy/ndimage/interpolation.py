@@ -11,7 +11,7 @@ from xpgrad.errors import GradientError, ShapeError
 from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.scipy.ndimage.filters import per_axis
 from xpgrad.scipy.ndimage.splines import along_axis, at_points, checked_order, coefficients
-from xpgrad.scipy.operands import beside, inexact, known, numbers_beside
+from xpgrad.scipy.operands import beside, inexact, known, numbers_beside, real_part_of
 from xpgrad.special import cosdg, sindg
 from xpgrad.transforms.vectors import host_array
 from xpgrad.types import AnyArray, as_list, integers
@@ -83,10 +83,6 @@ def _by_axes(
     return y if within is None else xpa.where(within, y, cval)
 
 
-def _real(x: Variable) -> Variable:
-    return xpa.real(x) if x.node.spec.complex else x
-
-
 @in_single_precision
 def shift(
     input: AnyArray, shift: Any, order: int = 3, mode: str = "constant", cval: float = 0.0, prefilter: bool = True
@@ -102,7 +98,7 @@ def shift(
         As for `map_coordinates`.
     """
     x = inexact(input, "shift")
-    by = xpa.broadcast_to(beside(_real(x), shift, "shift"), (x.ndim,))
+    by = xpa.broadcast_to(beside(real_part_of(x), shift, "shift"), (x.ndim,))
     grid = [numbers_beside(x, 0, n) - by[i] for i, n in enumerate(x.shape)]
     return _by_axes(x, grid, order, mode, cval, prefilter, "shift")
 
@@ -171,7 +167,7 @@ def affine_transform(
     Variable, shape `output_shape`
     """
     x = inexact(input, "affine_transform")
-    real, n = _real(x), x.ndim
+    real, n = real_part_of(x), x.ndim
     m = beside(real, matrix, "affine_transform")
     shape = x.shape if output_shape is None else integers(output_shape, "affine_transform")
     if m.ndim == 2 and m.shape[1] == n + 1 and m.shape[0] in (n, n + 1):
@@ -254,7 +250,7 @@ def rotate(
     if x.ndim < 2:
         raise ShapeError(f"rotate: expected an image with at least two axes, got shape {x.shape}")
     first, second = sorted(checked_axes(axes, x.ndim, "rotate"))
-    real = _real(x)
+    real = real_part_of(x)
     turn = beside(real, angle, "rotate")
     c, s = cosdg(turn), sindg(turn)
     shape = list(x.shape)

@@ -9,29 +9,17 @@ import numpy as np
 from xpgrad_conformance.generated.programs.compared import Comparison
 from xpgrad_conformance.generated.programs.program import GeneratedProgram, on_numpy
 from xpgrad_conformance.generated.sample import Argument
-from xpgrad_conformance.generated.shrinking import commented, header, lines_of
+from xpgrad_conformance.generated.shrinking import commented, header, lines_of, smallest
 from xpgrad_conformance.subject import Subject
 
 MAX_TRIALS = 400
 """Trials for a smaller program."""
 
 
-def smallest(program: GeneratedProgram, failing: Callable[[GeneratedProgram], bool]) -> GeneratedProgram:
+def shrunk(program: GeneratedProgram, failing: Callable[[GeneratedProgram], bool]) -> GeneratedProgram:
     """Return a smaller program for which `failing` is true: fewer outputs and steps, shorter axes, simpler inputs."""
-    left = [MAX_TRIALS]
-
-    def tried(candidate: GeneratedProgram) -> bool:
-        left[0] -= 1
-        try:
-            return left[0] >= 0 and failing(candidate)
-        except Exception:  # shapes that do not fit any more
-            return False
-
-    for step in (_fewer_outputs, _inner_outputs, _cut_steps, _fewer_steps, _shorter, _cut_steps, _simpler_inputs):
-        found: GeneratedProgram | None = program
-        while found is not None and left[0] > 0:
-            program, found = found, next((each for each in step(found) if tried(each)), None)
-    return program
+    steps = _fewer_outputs, _inner_outputs, _cut_steps, _fewer_steps, _shorter, _cut_steps, _simpler_inputs
+    return smallest(program, steps, failing, MAX_TRIALS)
 
 
 def _fewer_outputs(program: GeneratedProgram) -> Iterator[GeneratedProgram]:
