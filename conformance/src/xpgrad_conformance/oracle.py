@@ -40,26 +40,27 @@ def agrees(s: Subject, what: str, call: Any, reference: Any, *hosts: Any, dtype:
         A description of the call, for the message.
     call : callable
         Returns an array or a tuple of arrays.
-    reference : callable
-        Takes the inputs on the host in float64 or complex128.
+    reference : callable or None
+        Takes the inputs on the host in float64 or complex128; None for `call` with the namespace of the host.
     hosts : host arrays
         Floating-point arrays are moved to the device in the subject's dtype.
     dtype : str
         Dtype of the result, as for `Subject.expect`.
     """
-    arrays = [s.array(host) for host in hosts]
+    arrays = [s.array(x) for x in hosts]
     before = [on_host(array) for array in arrays]
     got = call(s.xp, *arrays)
     with np.errstate(all="ignore"):
-        expected = reference(*map(wide, before))
+        wides = [wide(x) for x in before]
+        expected = call(host, *wides) if reference is None else reference(*wides)
     results = [(got, expected)]
     if isinstance(expected, (tuple, list)):
         assert len(got) == len(expected), f"{what} gave {len(got)} arrays, expected {len(expected)}"
         results = list(zip(got, expected, strict=True))
     for i, (one, other) in enumerate(results):
         s.expect(one, other, f"{what}, result {i}" if len(results) > 1 else what, dtype=dtype)
-    for i, (array, host) in enumerate(zip(arrays, before, strict=True)):
-        assert on_host(array).tobytes() == host.tobytes(), f"{what} has written to its input {i}"
+    for i, (array, x) in enumerate(zip(arrays, before, strict=True)):
+        assert on_host(array).tobytes() == x.tobytes(), f"{what} has written to its input {i}"
 
 
 def same(s: Subject, name: str, *hosts: Any, dtype: str = "", **parameters: Any) -> None:
@@ -81,7 +82,7 @@ def same(s: Subject, name: str, *hosts: Any, dtype: str = "", **parameters: Any)
         s,
         f"{name} of shape {shapes}{given}",
         lambda xp, *arrays: named(xp, name)(*arrays, **parameters),
-        lambda *arrays: named(host, name)(*arrays, **parameters),
+        None,
         *hosts,
         dtype=dtype,
     )
@@ -133,20 +134,23 @@ def gradients_of(loss: Callable[..., float], hosts: Sequence[Any]) -> list[Any]:
     return found
 
 
-def differentiates(s: Subject, what: str, call: Any, reference: Any, *hosts: Any, rtol: float = 0.0) -> None:
-    """Raise AssertionError unless the gradients of ``call(xp, *xs)`` agree with differences of ``reference(*hosts)``.
+def differentiates(s: Subject, what: str, call: Any, *hosts: Any) -> None:
+    """Raise AssertionError unless the gradients of ``call(xp, *xs)`` agree with differences of NumPy's values.
 
     The cotangent is random; the value is compared as well, and the inputs must stay unchanged.
 
     Parameters
     ----------
     call : callable
-        Takes the differentiable namespace and Variables; returns one Variable.
-    reference : callable
-        Takes float64 or complex128 host arrays.
+        Takes the differentiable namespace and Variables, and returns one Variable; for the reference it takes the
+        namespace of the host and its arrays in float64 or complex128.
     hosts : host arrays, floating-point
     """
-    xs = [s.variable(host) for host in hosts]
+
+    def reference(*arrays: Any) -> Any:
+        return np.asarray(call(host, *arrays))
+
+    xs = [s.variable(x) for x in hosts]
     before = [on_host(x) for x in xs]
     y = call(s.xp, *xs)
     s.expect(y, reference(*map(wide, before)), what)
@@ -156,7 +160,7 @@ def differentiates(s: Subject, what: str, call: Any, reference: Any, *hosts: Any
     expected = gradients_of(lambda *moved: float(inner(gy, reference(*moved))), before)
     for i, (x, gx, gradient) in enumerate(zip(xs, gxs, expected, strict=True)):
         assert gx is not None, f"{what}: input {i} has no gradient"
-        near_gradient(s, gx, x, gradient, f"{what}: the gradient for input {i}", rtol)
+        near_gradient(s, gx, x, gradient, f"{what}: the gradient for input {i}")
         assert on_host(x).tobytes() == before[i].tobytes(), f"{what}: the backward computation has written to input {i}"
     assert on_host(seed).tobytes() == gy.tobytes(), f"{what}: the backward computation has written to its seed"
 

@@ -118,6 +118,10 @@ class Subject:
         lacking = [self.capabilities.lacking(("float64",), index) for index in indices]
         return "float64" if all(each is None for each in lacking) else "float32"
 
+    def in_wide(self, name: str) -> "Subject":
+        """Return a subject in the dtype `wide`; the name determines its random numbers."""
+        return Subject(self.device, self.capabilities, dtype=self.wide, name=name, seed=self.seed, quick=self.quick)
+
     @property
     def widest(self) -> str:
         """The subject's dtype, or the wider dtype that it replaces on a device that lacks it."""

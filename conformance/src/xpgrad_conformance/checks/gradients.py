@@ -8,7 +8,7 @@ from xpgrad import FunctionNode, Variable, backward
 from xpgrad.testing.arrays import on_host
 from xpgrad_conformance.check import check
 from xpgrad_conformance.checks.kernels_moving import KEYS, on_device, scattered
-from xpgrad_conformance.oracle import differentiates, host, near_gradient, pulled
+from xpgrad_conformance.oracle import differentiates, near_gradient, pulled
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.comparisons import assert_same_bits
 
@@ -47,20 +47,15 @@ def many_consumers(s: Subject) -> None:
 @check("G05")
 def broadcasting(s: Subject) -> None:
     """A cotangent is summed over the axes that were broadcast, in every pattern."""
-    wide = _wide(s)
+    wide = s.in_wide("gradients")
     for one, other in PATTERNS:
         a, b = (np.round(wide.values(shape) * 64) / 64 for shape in (one, other))
         b = b + 1 / 128  # nowhere so near to the other that a step makes them equal
         for name, call in MEETINGS.items():
             what = f"{name} of shapes {one} and {other}"
-            differentiates(wide, what, call, lambda a, b, f=call: np.asarray(f(host, a, b)), a, b)
-    differentiates(
-        wide,
-        "broadcast_to (2, 3, 4) of shape (3, 1)",
-        lambda xp, x: xp.broadcast_to(x, (2, 3, 4)),
-        lambda x: np.broadcast_to(x, (2, 3, 4)),
-        wide.values((3, 1)),
-    )
+            differentiates(wide, what, call, a, b)
+    what = "broadcast_to (2, 3, 4) of shape (3, 1)"
+    differentiates(wide, what, lambda xp, x: xp.broadcast_to(x, (2, 3, 4)), wide.values((3, 1)))
 
 
 VIEWED: dict[str, Any] = {
@@ -87,18 +82,18 @@ VIEWED: dict[str, Any] = {
 @check("G06")
 def through_views(s: Subject) -> None:
     """Gradients through slices, transposes, joins and reductions of one input are accumulated."""
-    wide = _wide(s)
+    wide = s.in_wide("gradients")
     for name, call in VIEWED.items():
         if s.has(name):
-            differentiates(wide, name, call, lambda x, f=call: np.asarray(f(host, x)), wide.values((3, 4)))
+            differentiates(wide, name, call, wide.values((3, 4)))
     if s.has("negative_steps"):
-        differentiates(wide, "x[::-1] * x", lambda xp, x: x[::-1, :] * x, lambda x: x[::-1] * x, wide.values((3, 4)))
+        differentiates(wide, "x[::-1] * x", lambda xp, x: x[::-1, :] * x, wide.values((3, 4)))
 
 
 @check("G07")
 def small_arrays(s: Subject) -> None:
     """Gradients of 0-d, one-element and empty arrays have their shapes, and the right values."""
-    wide = _wide(s)
+    wide = s.in_wide("gradients")
     for shape in ((), (1,), (1, 1), (0,), (2, 0, 3)):
         if 0 in shape and not s.has("empty_arrays"):
             continue
@@ -111,7 +106,7 @@ def small_arrays(s: Subject) -> None:
             "prod(x)": lambda xp, x: xp.prod(x),
         }
         for name, call in calls.items():
-            differentiates(wide, f"{name}, shape {shape}", call, lambda x, f=call: np.asarray(f(host, x)), x)
+            differentiates(wide, f"{name}, shape {shape}", call, x)
     x = wide.variable(wide.values((), 0.3, 1.7))
     y = x * x
     y.backward()
@@ -253,7 +248,7 @@ def complex_convention(s: Subject) -> None:
         "z ** 3 * tanh(w)": lambda xp, z, w: z**3 * xp.tanh(w),
     }
     for name, call in calls.items():
-        differentiates(s, name, call, lambda z, w, f=call: np.asarray(f(host, z, w)), z, w)
+        differentiates(s, name, call, z, w)
     real = "float64" if s.dtype == "complex128" else "float32"
     x, v = s.variable(np.real(z).astype(real)), s.variable(w)
     y = x * v
@@ -334,8 +329,3 @@ def large_sums(s: Subject) -> None:
     expected[1:] += flat[:-1]
     expected[:-1] += flat[1:]
     near_gradient(s, gx, v, expected.reshape(shape), "the gradient of a chain's energy with 9017 elements")
-
-
-def _wide(s: Subject) -> Subject:
-    """Return the subject in its widest real dtype."""
-    return Subject(s.device, s.capabilities, dtype=s.wide, name="gradients", seed=s.seed, quick=s.quick)

@@ -144,13 +144,7 @@ def running_totals(s: Subject) -> None:
             same(s, name, s.values((67,), 0.9, 1.1))
     if s.has("diff"):
         for axis in (0, -1):
-            agrees(
-                s,
-                f"diff, axis={axis}",
-                lambda xp, x, i=axis: xp.diff(x, axis=i),
-                lambda x, i=axis: np.diff(x, axis=i),
-                x,
-            )
+            same(s, "diff", x, axis=axis)
 
 
 @check("K17")
@@ -160,16 +154,10 @@ def choosing(s: Subject) -> None:
     for a, b in itertools.product((x, row, column), repeat=2):
         for name in ("maximum", "minimum", "subtract", "divide"):
             same(s, name, a, b)
-        agrees(
-            s,
-            f"where of shapes {a.shape} and {b.shape}",
-            lambda xp, a, b: xp.where(xp.greater(a, 0.1), a, b),
-            lambda a, b: np.where(a > 0.1, a, b),
-            a,
-            b,
-        )
-    agrees(s, "where(x > 0.1, 2.5, x)", lambda xp, x: xp.where(x > 0.1, 2.5, x), lambda x: np.where(x > 0.1, 2.5, x), x)
-    agrees(s, "where(x > 0.1, x, 2.5)", lambda xp, x: xp.where(x > 0.1, x, 2.5), lambda x: np.where(x > 0.1, x, 2.5), x)
+        what = f"where of shapes {a.shape} and {b.shape}"
+        agrees(s, what, lambda xp, a, b: xp.where(xp.greater(a, 0.1), a, b), None, a, b)
+    agrees(s, "where(x > 0.1, 2.5, x)", lambda xp, x: xp.where(x > 0.1, 2.5, x), None, x)
+    agrees(s, "where(x > 0.1, x, 2.5)", lambda xp, x: xp.where(x > 0.1, x, 2.5), None, x)
     for shapes in (((2, 3, 5), (2, 1, 5)), ((1, 3, 1), (2, 1, 5)), ((2, 3, 5), (3, 1)), ((), (2, 3, 5))):
         for name in ("add", "multiply"):
             same(s, name, *map(s.values, shapes))
@@ -178,13 +166,7 @@ def choosing(s: Subject) -> None:
         got = s.xp.where(s.array(mask), s.array(bad), other if isinstance(other, float) else s.array(other))
         s.expect(got, np.where(mask, bad, other), "where(mask, [inf, 0.3, nan], x), with nothing infinite chosen")
     for low, high in ((None, 0.5), (-0.5, None), (-0.5, 0.5)):
-        agrees(
-            s,
-            f"clip to {low}, {high}",
-            lambda xp, x, a=low, b=high: xp.clip(x, a, b),
-            lambda x, a=low, b=high: np.clip(x, a, b),
-            x,
-        )
+        agrees(s, f"clip to {low}, {high}", lambda xp, x, a=low, b=high: xp.clip(x, a, b), None, x)
     agrees(
         s,
         "clip to arrays that broadcast",

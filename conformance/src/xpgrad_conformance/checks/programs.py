@@ -143,13 +143,13 @@ def differentiable_programs(s: Subject) -> None:
     """Networks, likelihoods and filters have the values and gradients of the same programs on the host."""
     for name, (program, shapes, needs) in PROGRAMS.items():
         if s.has(*needs):
-            sub = _wide(s, name)
+            sub = s.in_wide(name)
             inputs = [sub.values(shape, 0.4, 1.6) if not shape else 0.7 * sub.values(shape) for shape in shapes]
             inputs = [np.asarray(each, s.wide) for each in inputs]
             if len(shapes[0]) == 3 and shapes[0][1] == 20:  # finite differences for every element would take too long
                 _directional(sub, name, program, inputs)
             else:
-                differentiates(sub, name, program, lambda *a, f=program: np.asarray(f(host, *a)), *inputs)
+                differentiates(sub, name, program, *inputs)
 
 
 def _directional(s: Subject, name: str, program: Any, inputs: list[Any]) -> None:
@@ -297,7 +297,7 @@ def gradient_penalty(s: Subject) -> None:
 @check("W09")
 def losses(s: Subject) -> None:
     """Chainer's losses and xpgrad's own functions, chained, have the gradients that differences say."""
-    sub = _wide(s, "losses")
+    sub = s.in_wide("losses")
 
     def program(xp: Any, x: Any, t: Any) -> Any:
         if xp is host:
@@ -306,11 +306,4 @@ def losses(s: Subject) -> None:
         return F.mean_squared_error(xp.tanh(x), t) + xp.sum(F.softplus(x)) + xp.sum(ops.logsumexp(x, axis=1))
 
     x, t = sub.values((3, 4)), sub.values((3, 4))
-    differentiates(
-        sub, "mean_squared_error, softplus and logsumexp", program, lambda *a: np.asarray(program(host, *a)), x, t
-    )
-
-
-def _wide(s: Subject, name: str) -> Subject:
-    """Return the subject in its widest real dtype."""
-    return Subject(s.device, s.capabilities, dtype=s.wide, name=name, seed=s.seed, quick=s.quick)
+    differentiates(sub, "mean_squared_error, softplus and logsumexp", program, x, t)
