@@ -20,6 +20,7 @@ from xpgrad_conformance.generated.sample import kind_of, raised
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.one_derivative import RTOL, disagreements
 
+Error = Callable[[Subject, GeneratedProgram], str | None]
 COUNT = {True: 150, False: 1500}
 """Programs for each dtype, in the quick profile and in the remaining profiles."""
 LIMIT = {True: 10.0, False: 60.0}
@@ -31,25 +32,23 @@ MODES = {True: 20, False: 300}
 @check("W50", scope="dtype", dtypes=("float64", "float32"), generated=True)
 def generated_programs(s: Subject) -> None:
     """Random programs have NumPy's values, and the first and second derivatives of the reference engine."""
-    start = time.monotonic()
-    for number in range(COUNT[s.quick]):
-        program = drawn(np.random.default_rng([zlib.crc32(s.dtype.encode()), s.seed, number]), s.dtype, s.has)
-        wrong = _error(s, program)
-        if wrong is not None:
-            _report(s, program, wrong)
-        if time.monotonic() - start > LIMIT[s.quick]:
-            return
+    _compared(s, COUNT[s.quick], zlib.crc32(s.dtype.encode()), _error)
 
 
 @check("W51", scope="dtype", dtypes=("float64",), generated=True)
 def modes_of_generated_programs(s: Subject) -> None:
     """All modes, each over each, in batches and compiled, give the same derivatives of random programs."""
+    _compared(s, MODES[s.quick], 51, _modes_error)
+
+
+def _compared(s: Subject, count: int, seed: int, error: Error) -> None:
+    """Draw programs, and raise AssertionError for the first one with an error; the time is limited."""
     start = time.monotonic()
-    for number in range(MODES[s.quick]):
-        program = drawn(np.random.default_rng([51, s.seed, number]), s.dtype, s.has)
-        wrong = _modes_error(s, program)
+    for number in range(count):
+        program = drawn(np.random.default_rng([seed, s.seed, number]), s.dtype, s.has)
+        wrong = error(s, program)
         if wrong is not None:
-            _report(s, program, wrong, _modes_error)
+            _report(s, program, wrong, error)
         if time.monotonic() - start > LIMIT[s.quick]:
             return
 
@@ -86,9 +85,7 @@ def _error(s: Subject, program: GeneratedProgram) -> str | None:
         return raised(error)
 
 
-def _report(
-    s: Subject, program: GeneratedProgram, wrong: str, error: Callable[[Subject, GeneratedProgram], str | None] = _error
-) -> None:
+def _report(s: Subject, program: GeneratedProgram, wrong: str, error: Error) -> None:
     kind = _kind(wrong)
 
     def failing(other: GeneratedProgram) -> bool:

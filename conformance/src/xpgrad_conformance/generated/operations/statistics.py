@@ -1,5 +1,6 @@
 """Sums, products, means, variances and extrema: exact for integers stored as floats, along every choice of axes."""
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -154,9 +155,7 @@ def growing(n: int) -> float:
 
 
 def _sum(draw: Draw) -> Iterator[Sample]:
-    def make(shape: tuple[int, ...], axes: tuple[str, ...], layout: str) -> Argument:
-        return whole(draw, shape, axes, layout)
-
+    make = functools.partial(whole, draw)
     yield from reduced(draw, "sum", make, np.sum)
     yield from positions(draw, "sum", specials(draw.dtype), np.sum)
     yield Sample("sum", (Argument(np.asarray([np.inf, 1.0, -np.inf], draw.dtype)),), np.sum)
@@ -194,9 +193,7 @@ def _of_another_dtype(draw: Draw, name: str, make: Callable[..., Argument]) -> I
 
 
 def _prod(draw: Draw) -> Iterator[Sample]:
-    def make(shape: tuple[int, ...], axes: tuple[str, ...], layout: str) -> Argument:
-        return factors(draw, shape, axes, layout)
-
+    make = functools.partial(factors, draw)
     yield from reduced(draw, "prod", make, np.prod)
     if draw.dtype in FLOATS:
         yield from positions(draw, "prod", [np.nan, 0.0], np.prod, others=-1.0)
@@ -210,10 +207,7 @@ def _prod(draw: Draw) -> Iterator[Sample]:
 
 
 def _mean(draw: Draw) -> Iterator[Sample]:
-    def make(shape: tuple[int, ...], axes: tuple[str, ...], layout: str) -> Argument:
-        return whole(draw, shape, axes, layout)
-
-    yield from reduced(draw, "mean", make, np.mean, units=2, least=1)
+    yield from reduced(draw, "mean", functools.partial(whole, draw), np.mean, units=2, least=1)
     yield from positions(draw, "mean", specials(draw.dtype), np.mean, units=2)
     x = draw.array((1_000_003,) if draw.dtype == "float32" else (65_537,), low=0.09, high=0.11, axes=("n",))
     yield Sample("mean", (x,), np.mean, units=1000)
