@@ -22,7 +22,7 @@ MAX_LINES = {
     "xpgrad/transforms/dual/": 1_310,
     "xpgrad/transforms/loops/": 2_280,
     "xpgrad/transforms/series/": 730,
-    "xpgrad/links/": 2_400,
+    "xpgrad/links/": 2_365,
     "xpgrad/models/": 1_300,
     "xpgrad/optimizers/": 2_480,
     "xpgrad/training/": 1_650,
@@ -35,14 +35,14 @@ MAX_LINES = {
     "xpgrad/scipy/integrate/": 350,
     "xpgrad/scipy/interpolate/": 755,
     "xpgrad/scipy/linalg/": 1_028,
-    "xpgrad/scipy/ndimage/": 1_210,
+    "xpgrad/scipy/ndimage/": 1_206,
     "xpgrad/scipy/signal/": 790,
     "xpgrad/scipy/sparse/": 660,
     "xpgrad/scipy/spatial/": 446,
     "xpgrad/scipy/stats/": 456,
     "xpgrad/scipy/": 1_290,
     "xpgrad/programs/": 449,
-    "xpgrad/": 34_250,
+    "xpgrad/": 34_246,
 }
 """Blank ones are not counted; the first folder that fits counts. The chapters of SciPy have at most 6,000 together."""
 
