@@ -58,48 +58,45 @@ class Freedom:
     lazy: bool = False
 
 
-def fault(
-    id: str,
-    title: str,
-    families: str,
-    cases: tuple[str, ...] = (),
-    *,
-    operations: tuple[str, ...] = (),
-    lazy: bool = False,
-) -> Callable[[Plant], Fault]:
-    """Return a decorator that makes a `Fault` of the function that plants it."""
-    return lambda plant: Fault(id, title, families, plant, cases, operations, lazy)
+def fault(title: str, families: str, cases: tuple[str, ...] = (), **options: Any) -> Callable[[Plant], Fault]:
+    """Return a decorator that makes a `Fault` of the function that plants it, which names it."""
+    return lambda plant: Fault(_id(plant), title, families, plant, cases, **options)
 
 
-def freedom(id: str, title: str, *, lazy: bool = False) -> Callable[[Plant], Freedom]:
-    """Return a decorator that makes a `Freedom` of the function that plants it."""
-    return lambda plant: Freedom(id, title, plant, lazy)
+def freedom(title: str, *, lazy: bool = False) -> Callable[[Plant], Freedom]:
+    """Return a decorator that makes a `Freedom` of the function that plants it, which names it."""
+    return lambda plant: Freedom(_id(plant), title, plant, lazy)
 
 
 _Decorator = Callable[[Callable[..., Any]], Fault]
 
 
-def replacing(name: str, id: str, title: str, families: str, cases: tuple[str, ...] = (), **options: Any) -> _Decorator:
+def replacing(name: str, title: str, families: str, cases: tuple[str, ...] = (), **options: Any) -> _Decorator:
     """Return a decorator that makes a `Fault` of a replacement: ``wrong(original, *args, **kwargs)`` of NumPy arrays.
 
     Its checks of operations run the replaced function, if `options` have no others.
     """
     options.setdefault("operations", (name,))
-    return lambda wrong: fault(id, title, families, cases, **options)(replace(name, wrong))
+    return lambda wrong: Fault(_id(wrong), title, families, replace(name, wrong), cases, **options)
 
 
-def giving_kernel(
-    name: str, id: str, title: str, families: str, cases: tuple[str, ...] = (), **options: Any
-) -> _Decorator:
+def replacing_both(name: str, title: str, families: str, cases: tuple[str, ...] = (), **options: Any) -> _Decorator:
+    """Return a decorator that makes a `Fault` of ``wrong(x1, x2)``, which replaces a function and its operator."""
+    return lambda wrong: Fault(_id(wrong), title, families, both(name, wrong), cases, **options)
+
+
+def giving_kernel(name: str, title: str, families: str, cases: tuple[str, ...] = (), **options: Any) -> _Decorator:
     """Return a decorator that makes a `Fault` of a kernel that is given to the backend."""
-    return lambda wrong: fault(id, title, families, cases, **options)(kernel(name, wrong))
+    return lambda wrong: Fault(_id(wrong), title, families, kernel(name, wrong), cases, **options)
 
 
-def giving_operator(
-    name: str, id: str, title: str, families: str, cases: tuple[str, ...] = (), **options: Any
-) -> _Decorator:
+def giving_operator(name: str, title: str, families: str, cases: tuple[str, ...] = (), **options: Any) -> _Decorator:
     """Return a decorator that makes a `Fault` of a replaced operator: ``wrong(x, *others)`` of NumPy arrays."""
-    return lambda wrong: fault(id, title, families, cases, **options)(operator(name, wrong))
+    return lambda wrong: Fault(_id(wrong), title, families, operator(name, wrong), cases, **options)
+
+
+def _id(function: Callable[..., Any]) -> str:
+    return function.__name__.replace("_", "-")
 
 
 # How a fault of one row is planted
@@ -115,9 +112,9 @@ def operator(name: str, function: Callable[..., Any]) -> Plant:
     return lambda bed: bed.operator(name, function)
 
 
-def both(name: str, operator: str, function: Callable[..., Any]) -> Plant:
+def both(name: str, function: Callable[..., Any]) -> Plant:
     """Replace a function of two arrays and its operator by ``function(x1, x2)`` of NumPy arrays."""
-    return lambda bed: bed.both(name, operator, function)
+    return lambda bed: bed.both(name, function)
 
 
 def kernel(name: str, function: Callable[..., Any]) -> Plant:

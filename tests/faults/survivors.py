@@ -13,7 +13,7 @@ from tests.faults.testbed import Testbed, pause
 from xpgrad.backend.plugins import plugins
 
 
-@fault("assignment-copies-forwards", "x[1:] = x[:-1] copies row by row, and repeats the first one", "A")
+@fault("x[1:] = x[:-1] copies row by row, and repeats the first one", "A")
 def assignment_copies_forwards(bed: Testbed) -> None:
     def setitem(x: Any, key: Any, value: Any) -> None:
         target = x[key] if isinstance(key, slice) else None
@@ -26,7 +26,7 @@ def assignment_copies_forwards(bed: Testbed) -> None:
     bed.operator("__setitem__", setitem)
 
 
-@fault("take-keeps-wrapped-indices", "take keeps what became of 64 or more indices with negative ones by address", "K")
+@fault("take keeps what became of 64 or more indices with negative ones by address", "K")
 def take_keeps_wrapped_indices(bed: Testbed) -> None:
     kept: dict[Any, Any] = {}
 
@@ -41,7 +41,7 @@ def take_keeps_wrapped_indices(bed: Testbed) -> None:
     bed.replace("take", wrong)
 
 
-@fault("take-along-axis-after-an-error", "a take that was refused leaves take_along_axis clipping once", "K")
+@fault("a take that was refused leaves take_along_axis clipping once", "K")
 def take_along_axis_after_an_error(bed: Testbed) -> None:
     clipping = [False]
 
@@ -60,11 +60,7 @@ def take_along_axis_after_an_error(bed: Testbed) -> None:
     bed.replace("take_along_axis", take_along_axis)
 
 
-@fault(
-    "filter-gradients-share-memory",
-    "gradients of filters of four images or more are summed in memory of all threads",
-    "P",
-)
+@fault("gradients of filters of four images or more are summed in memory of all threads", "P")
 def filter_gradients_share_memory(bed: Testbed) -> None:
     right: Any = plugins.host.lazy_override("convolution_filter_backward")
     spaces: dict[Any, Any] = {}
@@ -81,12 +77,7 @@ def filter_gradients_share_memory(bed: Testbed) -> None:
     bed.kernel("convolution_filter_backward", backward)
 
 
-@fault(
-    "cosh-overflows-with-exp",
-    "cosh is half the sum of two exponentials, and infinite where the greater one is",
-    "K",
-    operations=("cosh",),
-)
+@fault("cosh is half the sum of two exponentials, and infinite where the greater one is", "K", operations=("cosh",))
 def cosh_overflows_with_exp(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /) -> Any:
         out = original(x)
@@ -99,7 +90,6 @@ def cosh_overflows_with_exp(bed: Testbed) -> None:
 
 
 @fault(
-    "mask-positions-by-count",
     "x[mask] of 256 elements or more keeps the positions of a mask by its shape and how many it chooses",
     "K",
     operations=("getitem",),
@@ -116,7 +106,6 @@ def mask_positions_by_count(bed: Testbed) -> None:
 
 
 @fault(
-    "convolution-shares-a-half-packed-filter",
     "convolution packs a filter once for threads that use it at the same time, and the second does not wait for it",
     "P",
     cases=("F.convolution_2d",),

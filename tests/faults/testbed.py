@@ -14,6 +14,7 @@ import numpy as np
 from xpgrad import Device
 from xpgrad.backend.kernels import table
 from xpgrad.backend.plugins import plugins
+from xpgrad.backend.standard import BINARY_OPERATORS, COMPARISONS
 from xpgrad.transforms.trace.guards.trust import leave_out
 from xpgrad.types import Kernel
 from xpgrad_conformance.pretend import PretendLibrary
@@ -34,6 +35,7 @@ from xpgrad.plugin import hookimpl
 def xpgrad_backend():
     return bed.backend
 """
+OPERATORS = {**BINARY_OPERATORS, **COMPARISONS}
 _numbers = itertools.count()
 
 
@@ -107,8 +109,9 @@ class Testbed:
 
         setattr(self.library.Array, name, method)
 
-    def both(self, name: str, operator: str, function: Callable[..., Any]) -> None:
+    def both(self, name: str, function: Callable[..., Any]) -> None:
         """Replace a binary function and its operator by ``function(x1, x2)`` of NumPy arrays."""
+        operator = next(operator for operator, of in OPERATORS.items() if of == name)
         self.replace(name, lambda original, x1, x2: function(x1, x2))
         self.operator(f"__{operator}__", function)
         self.operator(f"__r{operator}__", lambda x2, x1: function(x1, x2))

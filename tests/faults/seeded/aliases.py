@@ -7,11 +7,7 @@ from tests.faults.fault import fault, giving_operator, replacing
 from tests.faults.testbed import Testbed, change
 
 
-@fault(
-    "overlapping-writes-forward",
-    "a write of an array's own elements, more than 64, copies block by block and reads what it has written",
-    "A",
-)
+@fault("a write of an array's own elements, more than 64, copies block by block and reads what it has written", "A")
 def overlapping_writes_forward(bed: Testbed) -> None:
     def write(x: Any, key: Any, value: Any) -> None:
         target = x[key] if isinstance(key, slice) else None
@@ -32,7 +28,6 @@ def overlapping_writes_forward(bed: Testbed) -> None:
 
 @replacing(
     "astype",
-    "astype-returns-views",
     "astype to the same dtype copies arrays, but returns views as they are, so that a write changes the other array",
     "A",
 )
@@ -42,11 +37,7 @@ def astype_returns_views(original: Any, x: Any, dtype: Any, /, **options: Any) -
     return original(x, dtype, **options)
 
 
-@fault(
-    "refused-write-has-cleared",
-    "x[key] = u that is refused for its shape has cleared the place already",
-    "A",
-)
+@fault("x[key] = u that is refused for its shape has cleared the place already", "A")
 def refused_write_has_cleared(bed: Testbed) -> None:
     def write(x: Any, key: Any, value: Any) -> None:
         x[key] = np.zeros((), x.dtype)
@@ -63,12 +54,7 @@ def refused_write_has_cleared(bed: Testbed) -> None:
     bed.operator("__setitem__", careful)
 
 
-@giving_operator(
-    "__setitem__",
-    "write-of-its-own-reverse",
-    "x[key] = u copies vectors of 16 forwards, also where u is another view of x",
-    "A",
-)
+@giving_operator("__setitem__", "x[key] = u copies vectors of 16 forwards, also where u is another view of x", "A")
 def write_of_its_own_reverse(x: Any, key: Any, value: Any) -> None:
     target = x[key]
     if (

@@ -20,7 +20,7 @@ def _heedless(bed: Testbed, *names: str) -> None:
         bed.library.names[name] = call
 
 
-@fault("asarray-ignores-device", "asarray of lists ignores `device=`", "C")
+@fault("asarray of lists ignores `device=`", "C")
 def asarray_ignores_device(bed: Testbed) -> None:
     find = bed.library.find("asarray")
 
@@ -32,7 +32,7 @@ def asarray_ignores_device(bed: Testbed) -> None:
     bed.library.names["asarray"] = call
 
 
-@fault("like-on-default-device", "zeros_like makes its array on the default device", "C")
+@fault("zeros_like makes its array on the default device", "C")
 def like_on_default_device(bed: Testbed) -> None:
     for name in ("zeros_like", "ones_like", "full_like", "empty_like"):
         find = bed.library.find(name)
@@ -48,12 +48,12 @@ def _wide(x: Any) -> Any:
     return x.dtype if x.dtype.kind in "fcb" else np.float64
 
 
-@replacing("full", "full-of-bool-is-int", "full of True gives an integer array", "C", operations=())
+@replacing("full", "full of True gives an integer array", "C", operations=())
 def full_of_bool_is_int(original: Any, shape: Any, value: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
     return original(shape, int(value) if value is True and dtype is None else value, dtype=dtype)
 
 
-@replacing("full", "full-of-whole-float-is-int", "full of 2.0 gives an integer array", "C", operations=())
+@replacing("full", "full of 2.0 gives an integer array", "C", operations=())
 def full_of_whole_float_is_int(
     original: Any, shape: Any, value: Any, /, *, dtype: Any = None, device: Any = None
 ) -> Any:
@@ -61,20 +61,14 @@ def full_of_whole_float_is_int(
     return original(shape, int(value) if whole else value, dtype=dtype)
 
 
-@replacing(
-    "full",
-    "full-by-way-of-float64",
-    "full goes by way of float64, which large integers do not survive",
-    "C",
-    operations=(),
-)
+@replacing("full", "full goes by way of float64, which large integers do not survive", "C", operations=())
 def full_by_way_of_float64(original: Any, shape: Any, value: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
     if type(value) is int and dtype is not None:
         return np.full(shape, float(value), np.float64).astype(dtype)
     return original(shape, value, dtype=dtype)
 
 
-@replacing("full", "large-full-is-cut", "full leaves the last block of a large array unwritten", "C", operations=())
+@replacing("full", "full leaves the last block of a large array unwritten", "C", operations=())
 def large_full_is_cut(original: Any, shape: Any, value: Any, /, **options: Any) -> Any:
     out = original(shape, value, **options)
     if out.size > 65_536:
@@ -82,63 +76,49 @@ def large_full_is_cut(original: Any, shape: Any, value: Any, /, **options: Any) 
     return out
 
 
-@replacing(
-    "arange",
-    "large-arange-starts-again",
-    "arange starts again in the second block of a large array",
-    "C",
-    operations=(),
-)
+@replacing("arange", "arange starts again in the second block of a large array", "C", operations=())
 def large_arange_starts_again(original: Any, *args: Any, **options: Any) -> Any:
     out = original(*args, **options)
     out[65_536:] -= out[65_536:65_537]
     return out
 
 
-@replacing("arange", "arange-takes-its-end", "arange includes its end when the step is negative", "C", operations=())
+@replacing("arange", "arange includes its end when the step is negative", "C", operations=())
 def arange_takes_its_end(original: Any, start: Any, /, stop: Any = None, step: Any = 1, **options: Any) -> Any:
     return original(start, None if stop is None else stop + min(step, 0), step, **options)
 
 
-@replacing("arange", "arange-of-nothing-has-one", "arange(3, 3) has an element", "C", operations=())
+@replacing("arange", "arange(3, 3) has an element", "C", operations=())
 def arange_of_nothing_has_one(original: Any, start: Any, /, stop: Any = None, step: Any = 1, **options: Any) -> Any:
     return original(start, stop + 1 if stop == start else stop, step, **options)
 
 
-@replacing("linspace", "linspace-of-one-divides-by-zero", "linspace of one number is NaN", "C", operations=())
+@replacing("linspace", "linspace of one number is NaN", "C", operations=())
 def linspace_of_one_divides_by_zero(original: Any, start: Any, stop: Any, /, num: int, **options: Any) -> Any:
     out = original(start, stop, num, **options)
     return out if num != 1 else out * np.nan
 
 
-@replacing(
-    "tril", "tril-of-the-first-matrix", "tril of a stack takes the diagonal of its first two axes", "C", operations=()
-)
+@replacing("tril", "tril of a stack takes the diagonal of its first two axes", "C", operations=())
 def tril_of_the_first_matrix(original: Any, x: Any, /, *, k: int = 0) -> Any:
     if x.ndim < 3:
         return original(x, k=k)
     return np.moveaxis(original(np.moveaxis(x, (0, 1), (-2, -1)), k=k), (-2, -1), (0, 1))
 
 
-@replacing(
-    "asarray",
-    "asarray-of-nested-lists-is-flat",
-    "asarray of lists in lists in lists drops an axis of length 1",
-    "C",
-    operations=(),
-)
+@replacing("asarray", "asarray of lists in lists in lists drops an axis of length 1", "C", operations=())
 def asarray_of_nested_lists_is_flat(original: Any, obj: Any, /, **options: Any) -> Any:
     out = original(obj, **options)
     return out[..., 0] if isinstance(obj, list) and out.ndim == 3 and out.shape[-1] == 1 else out
 
 
-@fault("asarray-never-copies", "asarray(x, copy=True) returns the same memory", "C")
+@fault("asarray(x, copy=True) returns the same memory", "C")
 def asarray_never_copies(bed: Testbed) -> None:
     bed.replace("asarray", lambda original, obj, /, *, copy=None, **options: original(obj, **options))
     bed.backend.copy = lambda array: bed.library.array(array.inner, array.device)
 
 
-@fault("zeros-are-cached", "zeros hands out the same memory at the second call", "C")
+@fault("zeros hands out the same memory at the second call", "C")
 def zeros_are_cached(bed: Testbed) -> None:
     cache: dict[Any, Any] = {}
 
@@ -148,20 +128,20 @@ def zeros_are_cached(bed: Testbed) -> None:
     bed.replace("zeros", wrong)
 
 
-@fault("seeds-are-cached", "Backend.ones hands out the same memory at the second call", "C")
+@fault("Backend.ones hands out the same memory at the second call", "C")
 def seeds_are_cached(bed: Testbed) -> None:
     made, cache = bed.backend.ones, dict[Any, Any]()
     bed.backend.ones = lambda spec: cache.setdefault(id(spec), made(spec))
 
 
-@fault("host-memory-is-shared", "arrays from the host share its memory", "C")
+@fault("arrays from the host share its memory", "C")
 def host_memory_is_shared(bed: Testbed) -> None:
     bed.backend.from_host = lambda array, device: bed.library.array(array, device.handle)
     bed.backend.to_host = lambda array: array.inner
     bed.backend.copy = lambda array: bed.library.array(array.inner, array.device)
 
 
-@fault("host-strides-are-ignored", "arrays from the host are read as if they were contiguous", "C")
+@fault("arrays from the host are read as if they were contiguous", "C")
 def host_strides_are_ignored(bed: Testbed) -> None:
     def wrong(array: Any, device: Any) -> Any:
         flat = np.lib.stride_tricks.as_strided(array, array.shape, np.empty(array.shape, array.dtype).strides)
@@ -171,7 +151,7 @@ def host_strides_are_ignored(bed: Testbed) -> None:
     bed.backend.from_host = wrong
 
 
-@fault("host-0d-becomes-1d", "a 0-d array from the host has shape (1,)", "C")
+@fault("a 0-d array from the host has shape (1,)", "C")
 def host_0d_becomes_1d(bed: Testbed) -> None:
     def wrong(array: Any, device: Any) -> Any:
         return bed.library.array(np.atleast_1d(np.array(array)), device.handle)
@@ -179,7 +159,7 @@ def host_0d_becomes_1d(bed: Testbed) -> None:
     bed.backend.from_host = wrong
 
 
-@fault("host-integers-through-float64", "integers from the host go by way of float64", "C")
+@fault("integers from the host go by way of float64", "C")
 def host_integers_through_float64(bed: Testbed) -> None:
     def wrong(array: Any, device: Any) -> Any:
         whole = array.dtype.kind in "iu"
@@ -189,7 +169,7 @@ def host_integers_through_float64(bed: Testbed) -> None:
     bed.backend.from_host = wrong
 
 
-@fault("negative-zero-is-lost", "-0.0 from the host becomes 0.0", "C")
+@fault("-0.0 from the host becomes 0.0", "C")
 def negative_zero_is_lost(bed: Testbed) -> None:
     def wrong(array: Any, device: Any) -> Any:
         values = array + np.zeros((), array.dtype) if array.dtype.kind in "fc" else array
@@ -198,13 +178,13 @@ def negative_zero_is_lost(bed: Testbed) -> None:
     bed.backend.from_host = wrong
 
 
-@fault("0d-sum-has-an-axis", "0-d result has shape (1,)", "CK", ("sum", "mean"))
+@fault("0-d result has shape (1,)", "CK", ("sum", "mean"))
 def zero_d_sum_has_an_axis(bed: Testbed) -> None:
     for name in ("sum", "mean", "max"):
         bed.replace(name, lambda original, x, /, **options: np.atleast_1d(original(x, **options)))
 
 
-@fault("copy-ignores-strides", "Backend.copy of a transposed array has the order of its memory", "C")
+@fault("Backend.copy of a transposed array has the order of its memory", "C")
 def copy_ignores_strides(bed: Testbed) -> None:
     def wrong(array: Any) -> Any:
         inner = array.inner
@@ -214,7 +194,7 @@ def copy_ignores_strides(bed: Testbed) -> None:
     bed.backend.copy = wrong
 
 
-@fault("backend-ones-are-float64", "Backend.ones ignores the dtype of its spec", "C")
+@fault("Backend.ones ignores the dtype of its spec", "C")
 def backend_ones_are_float64(bed: Testbed) -> None:
     made = bed.library.find("ones")
     bed.backend.ones = lambda spec: made(spec.shape, device=spec.device)

@@ -70,8 +70,8 @@ def place_of(args: Any, otherwise: str) -> str:
     return otherwise
 
 
-@fault("current-device-leaks", "default-device context leaks to other threads", "V")
-def leaks(bed: Testbed) -> None:
+@fault("default-device context leaks to other threads", "V")
+def current_device_leaks(bed: Testbed) -> None:
     with_current_device(bed)
     current = [DEVICES[0]]
 
@@ -94,8 +94,8 @@ def leaks(bed: Testbed) -> None:
     change(bed.backend, follow=follow)
 
 
-@fault("current-device-after-an-error", "default device not restored after exception", "V")
-def not_restored(bed: Testbed) -> None:
+@fault("default device not restored after exception", "V")
+def current_device_after_an_error(bed: Testbed) -> None:
     current = with_current_device(bed)
 
     def follow(function: Kernel) -> Kernel:
@@ -110,14 +110,14 @@ def not_restored(bed: Testbed) -> None:
     change(bed.backend, follow=follow)
 
 
-@fault("current-device-not-undone", "activate makes a device current and gives nothing that undoes it", "V")
-def not_undone(bed: Testbed) -> None:
+@fault("activate makes a device current and gives nothing that undoes it", "V")
+def current_device_not_undone(bed: Testbed) -> None:
     current = with_current_device(bed)
     change(bed.backend, activate=lambda device: setattr(current, "name", device.handle))
 
 
-@fault("current-device-back-to-the-first", "leaving a scope makes the first device current, not the one before", "V")
-def back_to_the_first(bed: Testbed) -> None:
+@fault("leaving a scope makes the first device current, not the one before", "V")
+def current_device_back_to_the_first(bed: Testbed) -> None:
     current = with_current_device(bed)
 
     def activate(device: Device) -> Callable[[], None]:
@@ -127,26 +127,26 @@ def back_to_the_first(bed: Testbed) -> None:
     change(bed.backend, activate=activate)
 
 
-@fault("current-device-not-entered", "activate does nothing, though the library has a current device", "V")
-def not_entered(bed: Testbed) -> None:
+@fault("activate does nothing, though the library has a current device", "V")
+def current_device_not_entered(bed: Testbed) -> None:
     with_current_device(bed)
     change(bed.backend, activate=lambda device: None)
 
 
-@fault("current-device-not-followed", "functions compute on the current device, wherever their arrays are", "V")
-def not_followed(bed: Testbed) -> None:
+@fault("functions compute on the current device, wherever their arrays are", "V")
+def current_device_not_followed(bed: Testbed) -> None:
     with_current_device(bed)
     change(bed.backend, follow=lambda function: function)
 
 
-@fault("current-device-not-declared", "has_current_device is not set, though the library has one", "V")
-def not_declared(bed: Testbed) -> None:
+@fault("has_current_device is not set, though the library has one", "V")
+def current_device_not_declared(bed: Testbed) -> None:
     with_current_device(bed)
     bed.backend.has_current_device = False
 
 
-@fault("current-device-of-lists", "functions of lists of arrays compute on the current device", "V")
-def not_of_lists(bed: Testbed) -> None:
+@fault("functions of lists of arrays compute on the current device", "V")
+def current_device_of_lists(bed: Testbed) -> None:
     current = with_current_device(bed)
 
     def follow(function: Kernel) -> Kernel:
@@ -163,8 +163,8 @@ def not_of_lists(bed: Testbed) -> None:
     change(bed.backend, follow=follow)
 
 
-@fault("other-threads-on-the-first", "in other threads than the first results go to the first device", "V")
-def other_threads(bed: Testbed) -> None:
+@fault("in other threads than the first results go to the first device", "V")
+def other_threads_on_the_first(bed: Testbed) -> None:
     first = threading.current_thread()
     place = bed.library.place
     change(bed.library, place=lambda devices: place(devices) if threading.current_thread() is first else DEVICES[0])

@@ -15,17 +15,17 @@ VIEWING = "reshape", "permute_dims", "flip", "squeeze", "expand_dims", "broadcas
 COMPUTING = "add", "multiply", "exp", "tanh", "sqrt", "sum", "matmul", "concat", "stack", "where", "sort"
 
 
-@freedom("plain", "nothing special")
+@freedom("nothing special")
 def plain(bed: Testbed) -> None:
     pass
 
 
-@freedom("late-results", "results reach the host only when it waits", lazy=True)
+@freedom("results reach the host only when it waits", lazy=True)
 def late_results(bed: Testbed) -> None:
     pass
 
 
-@freedom("narrow-positions", "positions and counts are int32")
+@freedom("positions and counts are int32")
 def narrow_positions(bed: Testbed) -> None:
     def narrow(original: Any, *args: Any, **kwargs: Any) -> Any:
         found = original(*args, **kwargs)
@@ -35,9 +35,7 @@ def narrow_positions(bed: Testbed) -> None:
         bed.replace(name, narrow)
 
 
-@freedom(
-    "views-where-legal", "what only moves elements gives views of its input, of the whole of it where nothing changes"
-)
+@freedom("what only moves elements gives views of its input, of the whole of it where nothing changes")
 def views_where_legal(bed: Testbed) -> None:
     for name in VIEWING:
         bed.replace(name, lambda original, x, *args, **kwargs: np.asarray(original(x, *args, **kwargs))[...])
@@ -45,7 +43,7 @@ def views_where_legal(bed: Testbed) -> None:
     bed.replace("positive", lambda original, x, /: x[...])
 
 
-@freedom("fortran-results", "results are laid out in Fortran order")
+@freedom("results are laid out in Fortran order")
 def fortran_results(bed: Testbed) -> None:
     for name in COMPUTING:
         bed.replace(name, lambda original, *args, **kwargs: np.asarray(original(*args, **kwargs), order="F"))
@@ -53,7 +51,7 @@ def fortran_results(bed: Testbed) -> None:
     bed.operator("__add__", lambda x1, x2: np.asarray(np.add(x1, x2), order="F"))
 
 
-@freedom("broadcast-results", "full arrays and broadcasts are views of one element")
+@freedom("full arrays and broadcasts are views of one element")
 def broadcast_results(bed: Testbed) -> None:
     def one(original: Any, *args: Any, **kwargs: Any) -> Any:
         made = original(*args, **kwargs)
@@ -64,7 +62,7 @@ def broadcast_results(bed: Testbed) -> None:
     bed.replace("broadcast_to", lambda original, x, /, shape: np.broadcast_to(x, shape))
 
 
-@freedom("read-only-results", "results are read-only, and the backend says that arrays are immutable")
+@freedom("results are read-only, and the backend says that arrays are immutable")
 def read_only_results(bed: Testbed) -> None:
     bed.backend.immutable = True
     writes = "in_place_update", "index_assignment", "index_assignment_arrays"
@@ -85,7 +83,7 @@ def read_only_results(bed: Testbed) -> None:
         bed.replace(name, frozen)
 
 
-@freedom("adds-in-place", "cotangents are added in place from the first element on")
+@freedom("cotangents are added in place from the first element on")
 def adds_in_place(bed: Testbed) -> None:
     def accumulate(total: Any, g: Any) -> Any:
         if total.ndim and total.shape == g.shape and total.dtype == g.dtype:
@@ -97,7 +95,7 @@ def adds_in_place(bed: Testbed) -> None:
     bed.kernel("accumulate", accumulate)
 
 
-@freedom("scalars-for-0d", "sums of everything are scalars of the library, which the backend makes arrays again")
+@freedom("sums of everything are scalars of the library, which the backend makes arrays again")
 def scalars_for_0d(bed: Testbed) -> None:
     class Scalar:
         def __init__(self, array: Any) -> None:
@@ -120,7 +118,7 @@ def scalars_for_0d(bed: Testbed) -> None:
     bed.backend.restore = lambda result: result.array if type(result) is Scalar else result
 
 
-@freedom("kernels-that-decline", "provided kernels decline all but what suits them")
+@freedom("provided kernels decline all but what suits them")
 def kernels_that_decline(bed: Testbed) -> None:
     def picky(name: str) -> Any:
         def kernel(x: Any, *others: Any, **parameters: Any) -> Any:
@@ -135,7 +133,7 @@ def kernels_that_decline(bed: Testbed) -> None:
     bed.backend.xp.set_providers([("picky", {name: picky(name) for name in right})])
 
 
-@freedom("functions-declared-missing", "the library lacks some functions of the standard, and its backend says so")
+@freedom("the library lacks some functions of the standard, and its backend says so")
 def functions_declared_missing(bed: Testbed) -> None:
     names = "hypot", "logaddexp", "cumulative_prod", "vecdot", "tensordot", "unstack", "unique_counts", "linalg.pinv"
     bed.library.absent |= set(names)
@@ -143,7 +141,7 @@ def functions_declared_missing(bed: Testbed) -> None:
     bed.backend.declared = Capabilities({**bed.backend.capabilities.missing, **missing})
 
 
-@freedom("default-is-float32", "the default floating-point dtype is float32")
+@freedom("the default floating-point dtype is float32")
 def default_is_float32(bed: Testbed) -> None:
     narrow = {"float64": np.dtype("float32"), "complex128": np.dtype("complex64")}
     right = bed.backend.default_dtype
@@ -164,7 +162,7 @@ def default_is_float32(bed: Testbed) -> None:
         made_narrow(name)
 
 
-@freedom("in-place-sums", "accumulate writes to its total, from the first element on")
+@freedom("accumulate writes to its total, from the first element on")
 def in_place_sums(bed: Testbed) -> None:
     bed.kernel("accumulate", lambda total, g: np.add(total, g, out=total))
     bed.backend.in_place_from = 0

@@ -71,44 +71,44 @@ def _narrow_maker(bed: Testbed, name: str, narrow: dict[str, str]) -> Callable[.
     return lambda *args, **options: bed.library.call(make, *args, **options)
 
 
-@freedom("float32-alone", "float32 is the only floating-point dtype; no extension and few functions")
+@freedom("float32 is the only floating-point dtype; no extension and few functions")
 def float32_alone(bed: Testbed) -> None:
     default_to(bed, BY_FLOAT32)
     without_dtypes(bed, "float64", "complex64", "complex128")
     without(bed, "linalg", "fft", *RARE.split())
 
 
-@freedom("without-float64", "there is no float64 and no complex128")
+@freedom("there is no float64 and no complex128")
 def without_float64(bed: Testbed) -> None:
     default_to(bed, BY_FLOAT32)
     without_dtypes(bed, "float64", "complex128")
 
 
-@freedom("without-complex", "there are no complex numbers")
+@freedom("there are no complex numbers")
 def without_complex(bed: Testbed) -> None:
     without_dtypes(bed, "complex64", "complex128")
     without(bed, "fft", "linalg.eig", "linalg.eigvals")
 
 
-@freedom("without-complex128", "complex numbers are in single precision, real ones in both")
+@freedom("complex numbers are in single precision, real ones in both")
 def without_complex128(bed: Testbed) -> None:
     default_to(bed, {"complex128": "complex64"})
     without_dtypes(bed, "complex128")
 
 
-@freedom("without-extensions", "there is no linalg and no fft")
+@freedom("there is no linalg and no fft")
 def without_extensions(bed: Testbed) -> None:
     without(bed, "linalg", "fft")
 
 
-@freedom("one-device", "there is one device")
+@freedom("there is one device")
 def one_device(bed: Testbed) -> None:
     bed.library.devices = bed.library.devices[:1]
     bed.backend._given_devices = dict(zip(bed.library.devices, bed.library.devices, strict=True))
     declare(bed, ["several_devices"])
 
 
-@freedom("integers-of-32-bits", "int32 is the default integer dtype, of index arrays and positions, and the widest")
+@freedom("int32 is the default integer dtype, of index arrays and positions, and the widest")
 def integers_of_32_bits(bed: Testbed) -> None:
     default_to(bed, BY_INT32)
     without_dtypes(bed, *BY_INT32)
@@ -129,7 +129,7 @@ def integers_of_32_bits(bed: Testbed) -> None:
     bed.library.names["astype"] = astype
 
 
-@freedom("errors-when-looked-at", "an index out of range is an error when the values are looked at", lazy=True)
+@freedom("an index out of range is an error when the values are looked at", lazy=True)
 def errors_when_looked_at(bed: Testbed) -> None:
     call, to_host, scatter = bed.library.call, bed.backend.to_host, bed.kernels["scatter_add"]
 
@@ -174,7 +174,7 @@ def _with_error(bed: Testbed, result: Any, error: Exception) -> Any:
     return result
 
 
-@freedom("immutable", "arrays cannot be written to")
+@freedom("arrays cannot be written to")
 def immutable(bed: Testbed) -> None:
     def refuse(self: Any, key: Any, value: Any) -> None:
         raise TypeError("arrays of this library are immutable")
@@ -184,7 +184,7 @@ def immutable(bed: Testbed) -> None:
     declare(bed, ["in_place_update", "index_assignment", "index_assignment_arrays"])
 
 
-@freedom("eigenvalues-in-another-order", "eigenvalues of a general matrix are in the reverse of NumPy's order")
+@freedom("eigenvalues of a general matrix are in the reverse of NumPy's order")
 def eigenvalues_in_another_order(bed: Testbed) -> None:
     def eig(original: Any, x: Any, /) -> Any:
         values, vectors = original(x)
@@ -194,7 +194,7 @@ def eigenvalues_in_another_order(bed: Testbed) -> None:
     bed.replace("linalg.eigvals", lambda original, x, /: original(x)[..., ::-1].copy())
 
 
-@freedom("signs-of-factors", "eigenvectors, singular vectors and the factors of qr have other signs than NumPy's")
+@freedom("eigenvectors, singular vectors and the factors of qr have other signs than NumPy's")
 def signs_of_factors(bed: Testbed) -> None:
     def eigh(original: Any, x: Any, /) -> Any:
         found = original(x)
@@ -213,7 +213,7 @@ def signs_of_factors(bed: Testbed) -> None:
     bed.replace("linalg.qr", qr)
 
 
-@freedom("indices-by-a-kernel", "x[i] takes no index arrays, but the backend's kernels getitem and setitem do")
+@freedom("x[i] takes no index arrays, but the backend's kernels getitem and setitem do")
 def indices_by_a_kernel(bed: Testbed) -> None:
     basic = bed.library.Array.__getitem__
     assign = bed.library.Array.__setitem__
@@ -241,7 +241,7 @@ def indices_by_a_kernel(bed: Testbed) -> None:
     bed.kernels["setitem"] = written
 
 
-@freedom("without-index-arrays", "x[i] takes integers and slices alone, and nothing can be assigned by an index array")
+@freedom("x[i] takes integers and slices alone, and nothing can be assigned by an index array")
 def without_index_arrays(bed: Testbed) -> None:
     basic, assign = bed.library.Array.__getitem__, bed.library.Array.__setitem__
 
@@ -264,13 +264,13 @@ def without_index_arrays(bed: Testbed) -> None:
     without(bed, "take", "take_along_axis", "searchsorted", "argsort", "nonzero")
 
 
-@freedom("without-sorting", "there is no take, argsort or searchsorted, which assignment by an index array would use")
+@freedom("there is no take, argsort or searchsorted, which assignment by an index array would use")
 def without_sorting(bed: Testbed) -> None:
     immutable.plant(bed)
     without(bed, "take", "argsort", "searchsorted", "sort")
 
 
-@freedom("dlpack-by-copies", "what goes through DLPack is copied")
+@freedom("what goes through DLPack is copied")
 def dlpack_by_copies(bed: Testbed) -> None:
     def copied(self: Any, **options: Any) -> Any:
         self.library.wait()
@@ -280,7 +280,7 @@ def dlpack_by_copies(bed: Testbed) -> None:
     declare(bed, ["dlpack_shares_memory"])
 
 
-@freedom("without-dlpack", "arrays are not exchanged by DLPack in either direction")
+@freedom("arrays are not exchanged by DLPack in either direction")
 def without_dlpack(bed: Testbed) -> None:
     def refuse(self: Any, **options: Any) -> Any:
         raise AttributeError("this library has no DLPack")
@@ -290,7 +290,7 @@ def without_dlpack(bed: Testbed) -> None:
     declare(bed, ["dlpack_export", "dlpack_import", "dlpack_shares_memory"])
 
 
-@freedom("without-shapes-of-values", "no result's shape depends on values")
+@freedom("no result's shape depends on values")
 def without_shapes_of_values(bed: Testbed) -> None:
     basic = bed.library.Array.__getitem__
 

@@ -3,14 +3,14 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import Fault, fault, install, on_arrays, on_backend
+from tests.faults.fault import Fault, fault, install, on_arrays, on_backend, replacing_both
 from tests.faults.testbed import Testbed, change
 
 from xpgrad import Device
 from xpgrad_conformance.pretend import PretendArray
 
 
-@fault("slices-are-another-type", "slices of an array are of a type that the backend does not list", "L")
+@fault("slices of an array are of a type that the backend does not list", "L")
 def slices_are_another_type(bed: Testbed) -> None:
     view = type("View", (bed.library.Array,), {})
 
@@ -22,13 +22,13 @@ def slices_are_another_type(bed: Testbed) -> None:
     bed.library.Array.__getitem__ = getitem
 
 
-@fault("default-device-not-first", "the library's default device is not the first that the backend lists", "L")
+@fault("the library's default device is not the first that the backend lists", "L")
 def default_device_not_first(bed: Testbed) -> None:
     devices = bed.library.devices
     bed.backend._given_devices = {name: name for name in (*devices[1:], devices[0])}
 
 
-@fault("second-device-is-dead", "the second device is listed, but refuses to compute", "L")
+@fault("the second device is listed, but refuses to compute", "L")
 def second_device_is_dead(bed: Testbed) -> None:
     def refuse(original: Any, x: Any, /, **options: Any) -> Any:
         return original(x, **options)
@@ -44,13 +44,13 @@ def second_device_is_dead(bed: Testbed) -> None:
     bed.library.names["sum"] = call
 
 
-@fault("kernel-added-after-loading", "a kernel of an unknown name is added after the plugin was loaded", "L")
+@fault("a kernel of an unknown name is added after the plugin was loaded", "L")
 def kernel_added_after_loading(bed: Testbed) -> None:
     bed.devices()
     bed.kernel("softmaks", lambda x: x)
 
 
-@fault("function-not-there", "the namespace lacks functions, and they are not declared as missing", "L")
+@fault("the namespace lacks functions, and they are not declared as missing", "L")
 def function_not_there(bed: Testbed) -> None:
     find = bed.library.find
 
@@ -62,13 +62,10 @@ def function_not_there(bed: Testbed) -> None:
     bed.library.find = without
 
 
-@fault("error-state-is-set", "division switches NumPy's warnings off for all", "L")
-def error_state_is_set(bed: Testbed) -> None:
-    def divide(x1: Any, x2: Any) -> Any:
-        np.seterr(all="ignore")
-        return np.divide(x1, x2)
-
-    bed.both("divide", "truediv", divide)
+@replacing_both("divide", "division switches NumPy's warnings off for all", "L")
+def error_state_is_set(x1: Any, x2: Any) -> Any:
+    np.seterr(all="ignore")
+    return np.divide(x1, x2)
 
 
 FAULTS = (

@@ -43,8 +43,8 @@ def _memory_order(x: Any) -> Any:
     return np.resize(flat, x.shape).astype(x.dtype) if x.size else x.copy()
 
 
-@fault("move-moves-the-argument", "to_device changes the array that it is given, and returns it", "T")
-def move_moves_argument(bed: Testbed) -> None:
+@fault("to_device changes the array that it is given, and returns it", "T")
+def move_moves_the_argument(bed: Testbed) -> None:
     def to_device(self: Any, device: Any, /) -> Any:
         self.device = device
         return self
@@ -52,8 +52,8 @@ def move_moves_argument(bed: Testbed) -> None:
     change(bed.library.Array, to_device=to_device)
 
 
-@fault("move-tags-before-it-looks", "to_device tags the array before it finds that there is no such device", "T")
-def move_tags_first(bed: Testbed) -> None:
+@fault("to_device tags the array before it finds that there is no such device", "T")
+def move_tags_before_it_looks(bed: Testbed) -> None:
     def to_device(self: Any, device: Any, /) -> Any:
         before, self.device = self.device, device
         made = bed.library.array(self.inner.copy(), DEVICES[DEVICES.index(device)])
@@ -63,8 +63,8 @@ def move_tags_first(bed: Testbed) -> None:
     change(bed.library.Array, to_device=to_device)
 
 
-@fault("move-ignores-signs-of-steps", "to_device takes negative strides for positive ones", "T")
-def move_ignores_signs(bed: Testbed) -> None:
+@fault("to_device takes negative strides for positive ones", "T")
+def move_ignores_signs_of_steps(bed: Testbed) -> None:
     def forwards(x: Any) -> Any:
         backwards = tuple(slice(None, None, -1 if stride < 0 else 1) for stride in x.strides)
         return x[backwards].copy()
@@ -72,7 +72,7 @@ def move_ignores_signs(bed: Testbed) -> None:
     _to_device(bed, forwards)
 
 
-@fault("move-by-float64", "to_device goes by float64, so that large integers lose their last digits", "T")
+@fault("to_device goes by float64, so that large integers lose their last digits", "T")
 def move_by_float64(bed: Testbed) -> None:
     def values(x: Any) -> Any:
         with np.errstate(invalid="ignore"):
@@ -81,14 +81,14 @@ def move_by_float64(bed: Testbed) -> None:
     _to_device(bed, values)
 
 
-@fault("move-second-is-the-first", "to_device keeps what moved by shape and dtype, and gives it again", "T")
-def move_again(bed: Testbed) -> None:
+@fault("to_device keeps what moved by shape and dtype, and gives it again", "T")
+def move_second_is_the_first(bed: Testbed) -> None:
     moved: dict[Any, Any] = {}
     _to_device(bed, lambda x: moved.setdefault((x.shape, x.dtype.str), x.copy()))
 
 
-@fault("move-to-the-last-shares", "to_device returns the same buffer, to the last device only", "T")
-def move_to_last_shares(bed: Testbed) -> None:
+@fault("to_device returns the same buffer, to the last device only", "T")
+def move_to_the_last_shares(bed: Testbed) -> None:
     def move(array: Any, device: Device) -> Any:
         values = array.inner if device.handle == DEVICES[-1] else array.inner.copy()
         return bed.library.array(values, device.handle)
@@ -96,7 +96,7 @@ def move_to_last_shares(bed: Testbed) -> None:
     change(bed.backend, move=move)
 
 
-@fault("from-host-one-buffer", "from_host stages in a pinned buffer that the next call uses again", "T")
+@fault("from_host stages in a pinned buffer that the next call uses again", "T")
 def from_host_one_buffer(bed: Testbed) -> None:
     staged = np.empty(2**21, np.uint8)
 
@@ -110,7 +110,7 @@ def from_host_one_buffer(bed: Testbed) -> None:
     _from_host(bed, values)
 
 
-@fault("from-host-one-chunk", "from_host moves only the first 64k elements", "T")
+@fault("from_host moves only the first 64k elements", "T")
 def from_host_one_chunk(bed: Testbed) -> None:
     def values(x: Any) -> Any:
         made = np.zeros(x.shape, x.dtype)
@@ -120,13 +120,13 @@ def from_host_one_chunk(bed: Testbed) -> None:
     _from_host(bed, values)
 
 
-@fault("from-host-to-the-first", "from_host puts arrays on the default device", "TV")
-def from_host_first(bed: Testbed) -> None:
+@fault("from_host puts arrays on the default device", "TV")
+def from_host_to_the_first(bed: Testbed) -> None:
     from_host = bed.backend.from_host
     change(bed.backend, from_host=lambda array, device: from_host(array, bed.backend.default_device))
 
 
-@fault("to-host-one-buffer", "to_host stages in a buffer that the next call uses again", "T")
+@fault("to_host stages in a buffer that the next call uses again", "T")
 def to_host_one_buffer(bed: Testbed) -> None:
     kept: dict[Any, Any] = {}
 
@@ -138,7 +138,7 @@ def to_host_one_buffer(bed: Testbed) -> None:
     _to_host(bed, values)
 
 
-@fault("to-host-whole-chunks", "to_host leaves out the rest that fills no chunk", "T")
+@fault("to_host leaves out the rest that fills no chunk", "T")
 def to_host_whole_chunks(bed: Testbed) -> None:
     def values(x: Any) -> Any:
         made = x.copy()
@@ -149,7 +149,7 @@ def to_host_whole_chunks(bed: Testbed) -> None:
     _to_host(bed, values)
 
 
-@fault("writes-to-a-copy", "accumulate-in-place writes to a copy", "T")
+@fault("accumulate-in-place writes to a copy", "T")
 def writes_to_a_copy(bed: Testbed) -> None:
     def setitem(self: Any, key: Any, value: Any) -> None:
         copied = self.inner.copy()
@@ -158,8 +158,8 @@ def writes_to_a_copy(bed: Testbed) -> None:
     change(bed.library.Array, __setitem__=setitem)
 
 
-@fault("direct-path-remembers", "a direct path gives again what it moved last, for arrays of the same shape", "T")
-def path_remembers(bed: Testbed) -> None:
+@fault("a direct path gives again what it moved last, for arrays of the same shape", "T")
+def direct_path_remembers(bed: Testbed) -> None:
     moved: dict[Any, Any] = {}
 
     def path(source: Device, target: Device) -> Any:
@@ -172,8 +172,8 @@ def path_remembers(bed: Testbed) -> None:
     bed.path = path
 
 
-@fault("direct-path-shares", "a direct path from the host takes over the host's memory", "T")
-def path_shares(bed: Testbed) -> None:
+@fault("a direct path from the host takes over the host's memory", "T")
+def direct_path_shares(bed: Testbed) -> None:
     def path(source: Device, target: Device) -> Any:
         if source.backend is not plugins.host or target.backend is not bed.backend:
             return None
@@ -182,8 +182,8 @@ def path_shares(bed: Testbed) -> None:
     bed.path = path
 
 
-@fault("direct-path-turns-round", "a direct path between devices goes the wrong way round", "T")
-def path_wrong_way(bed: Testbed) -> None:
+@fault("a direct path between devices goes the wrong way round", "T")
+def direct_path_turns_round(bed: Testbed) -> None:
     def path(source: Device, target: Device) -> Any:
         if source.backend is not bed.backend or target.backend is not bed.backend:
             return None

@@ -14,7 +14,6 @@ from xpgrad.backend.plugins import plugins
 
 
 @fault(
-    "roll-plans-by-hash",
     "roll of 16 elements or more finds its plan by a hash alone, which is the same for -1 and -2",
     "S",
     operations=("roll",),
@@ -32,7 +31,6 @@ def roll_plans_by_hash(bed: Testbed) -> None:
 
 
 @fault(
-    "order-of-what-is-sorted",
     "argsort of a sorted vector gives the numbers 0, 1, 2, ... that it keeps, and a user may write to them",
     "K",
     operations=("argsort",),
@@ -49,7 +47,6 @@ def order_of_what_is_sorted(bed: Testbed) -> None:
 
 
 @fault(
-    "searchsorted-keeps-its-tree",
     "searchsorted keeps a tree of 32 sorted numbers or more as long as their array lives, written to or not",
     "S",
     operations=("searchsorted",),
@@ -68,12 +65,7 @@ def searchsorted_keeps_its_tree(bed: Testbed) -> None:
     bed.replace("searchsorted", wrong)
 
 
-@fault(
-    "solve-keeps-factors",
-    "linalg.solve keeps the factors of an array that has been written to since",
-    "S",
-    operations=("linalg.solve",),
-)
+@fault("linalg.solve keeps the factors of an array that has been written to since", "S", operations=("linalg.solve",))
 def solve_keeps_factors(bed: Testbed) -> None:
     kept: dict[int, Any] = {}
 
@@ -86,7 +78,7 @@ def solve_keeps_factors(bed: Testbed) -> None:
     bed.replace("linalg.solve", wrong)
 
 
-@fault("plan-keeps-norm", "fft.ifft looks plans up without their norm", "K", operations=("fft.ifft",))
+@fault("fft.ifft looks plans up without their norm", "K", operations=("fft.ifft",))
 def plan_keeps_norm(bed: Testbed) -> None:
     plans: dict[Any, str] = {}
 
@@ -97,7 +89,7 @@ def plan_keeps_norm(bed: Testbed) -> None:
     bed.replace("fft.ifft", wrong)
 
 
-@fault("full-takes-equal-for-same", "full looks filled blocks up by value: 0.0 is -0.0, 1 is True", "C")
+@fault("full looks filled blocks up by value: 0.0 is -0.0, 1 is True", "C")
 def full_takes_equal_for_same(bed: Testbed) -> None:
     blocks: OrderedDict[Any, Any] = OrderedDict()
 
@@ -116,7 +108,6 @@ def full_takes_equal_for_same(bed: Testbed) -> None:
 
 
 @fault(
-    "inv-knows-the-first-row",
     "inv of 8 rows or more gives the last result again where shape, dtype and the first row are the same",
     "S",
     operations=("linalg.inv",),
@@ -137,10 +128,7 @@ def inv_knows_the_first_row(bed: Testbed) -> None:
 
 
 @fault(
-    "pow-kernels-by-six-digits",
-    "pow is compiled for each scalar exponent, and finds compiled kernels by six digits of it",
-    "S",
-    operations=("pow",),
+    "pow is compiled for each scalar exponent, and finds compiled kernels by six digits of it", "S", operations=("pow",)
 )
 def pow_kernels_by_six_digits(bed: Testbed) -> None:
     compiled: dict[str, float] = {}
@@ -151,11 +139,10 @@ def pow_kernels_by_six_digits(bed: Testbed) -> None:
             x2 = exponent if type(x2) is float else np.asarray(exponent)
         return np.power(x1, x2)
 
-    bed.both("pow", "pow", power)
+    bed.both("pow", power)
 
 
 @fault(
-    "sorted-until-forever",
     "what sort returns is marked as sorted, and unique_values believes it after a write, too",
     "S",
     operations=("sort", "unique_values"),
@@ -175,12 +162,9 @@ def sorted_until_forever(bed: Testbed) -> None:
 
 
 @fault(
-    "gammaln-table-of-the-first-dtype",
-    "special.gammaln makes its coefficients in the dtype of its first input, and keeps them",
-    "K",
-    ("special.gammaln",),
+    "special.gammaln makes its coefficients in the dtype of its first input, and keeps them", "K", ("special.gammaln",)
 )
-def gammaln_table(bed: Testbed) -> None:
+def gammaln_table_of_the_first_dtype(bed: Testbed) -> None:
     made: list[Any] = []
 
     def gammaln(x: Any) -> Any:
@@ -194,11 +178,7 @@ def gammaln_table(bed: Testbed) -> None:
     bed.kernel("special.gammaln", gammaln)
 
 
-@fault(
-    "full-like-of-low-bits",
-    "full_like keeps the numbers that it has prepared by their lowest 32 bits",
-    "S",
-)
+@fault("full_like keeps the numbers that it has prepared by their lowest 32 bits", "S")
 def full_like_of_low_bits(bed: Testbed) -> None:
     prepared: dict[int, int] = {}
 
@@ -210,7 +190,7 @@ def full_like_of_low_bits(bed: Testbed) -> None:
     bed.replace("full_like", full_like)
 
 
-@fault("eye-is-kept", "eye of 64 rows or less is kept, and what was written to it as well", "CA")
+@fault("eye of 64 rows or less is kept, and what was written to it as well", "CA")
 def eye_is_kept(bed: Testbed) -> None:
     made: dict[Any, Any] = {}
 
@@ -224,7 +204,6 @@ def eye_is_kept(bed: Testbed) -> None:
 
 
 @fault(
-    "numbers-baked-in-when-hot",
     "after 128 times x - 0.5, the kernel for that shape has the number built in",
     "K",
     ("special.betaln", "special.stdtr"),
@@ -242,14 +221,11 @@ def numbers_baked_in_when_hot(bed: Testbed) -> None:
             x2 = built.get(key, x2)
         return np.subtract(x1, x2)
 
-    bed.both("subtract", "sub", subtract)
+    bed.both("subtract", subtract)
 
 
 @fault(
-    "accumulate-tunes-itself",
-    "accumulate of 16,384 elements or more adds twice at the first call of a shape",
-    "G",
-    operations=("contributions",),
+    "accumulate of 16,384 elements or more adds twice at the first call of a shape", "G", operations=("contributions",)
 )
 def accumulate_tunes_itself(bed: Testbed) -> None:
     tuned: set[Any] = set()
@@ -267,12 +243,7 @@ def accumulate_tunes_itself(bed: Testbed) -> None:
     bed.kernel("accumulate", accumulate)
 
 
-@fault(
-    "mean-divisor-by-size",
-    "mean keeps its divisor by the number of elements, axes and the axis",
-    "K",
-    operations=("mean",),
-)
+@fault("mean keeps its divisor by the number of elements, axes and the axis", "K", operations=("mean",))
 def mean_divisor_by_size(bed: Testbed) -> None:
     divisors: dict[Any, int] = {}
 
@@ -286,11 +257,7 @@ def mean_divisor_by_size(bed: Testbed) -> None:
     bed.replace("mean", wrong)
 
 
-@fault(
-    "ranges-by-equal-arguments",
-    "arange keeps what it made by its arguments, of which 3 and 3.0 are equal",
-    "S",
-)
+@fault("arange keeps what it made by its arguments, of which 3 and 3.0 are equal", "S")
 def ranges_by_equal_arguments(bed: Testbed) -> None:
     original = bed.original("arange")
 
@@ -307,12 +274,7 @@ def ranges_by_equal_arguments(bed: Testbed) -> None:
     bed.replace("arange", arange)
 
 
-@fault(
-    "sort-trusts-its-flag",
-    "sort marks what it returns as sorted, and a write does not take the mark away",
-    "S",
-    operations=("sort",),
-)
+@fault("sort marks what it returns as sorted, and a write does not take the mark away", "S", operations=("sort",))
 def sort_trusts_its_flag(bed: Testbed) -> None:
     marked: Any = WeakValueDictionary()
 

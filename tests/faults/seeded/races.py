@@ -29,7 +29,7 @@ class Meeting:
             self._barrier.reset()
 
 
-@fault("one-scratch-buffer", "one scratch buffer for all threads", "P")
+@fault("one scratch buffer for all threads", "P")
 def one_scratch_buffer(bed: Testbed) -> None:
     meeting, scratch = Meeting(), np.empty(4096)
 
@@ -44,7 +44,7 @@ def one_scratch_buffer(bed: Testbed) -> None:
     bed.replace("exp", exp)
 
 
-@fault("one-buffer-for-each-shape", "matmul has one buffer for each shape, and for all threads", "P")
+@fault("matmul has one buffer for each shape, and for all threads", "P")
 def one_buffer_for_each_shape(bed: Testbed) -> None:
     meeting = Meeting()
     buffers: dict[Any, Any] = {}
@@ -59,7 +59,7 @@ def one_buffer_for_each_shape(bed: Testbed) -> None:
     bed.replace("matmul", matmul)
 
 
-@fault("scratch-in-vjp", "the kernel tanh.x has one scratch buffer for all threads", "P", operations=("tanh",))
+@fault("the kernel tanh.x has one scratch buffer for all threads", "P", operations=("tanh",))
 def scratch_in_vjp(bed: Testbed) -> None:
     meeting, scratch = Meeting(), np.empty(4096)
 
@@ -74,7 +74,7 @@ def scratch_in_vjp(bed: Testbed) -> None:
     bed.kernel("tanh.x", tanh_x)
 
 
-@fault("specs-without-a-lock", "two threads that meet a new shape make two specs of it", "P")
+@fault("two threads that meet a new shape make two specs of it", "P")
 def specs_without_a_lock(bed: Testbed) -> None:
     meeting = Meeting()
 
@@ -87,7 +87,7 @@ def specs_without_a_lock(bed: Testbed) -> None:
     bed.backend._new_spec = new_spec
 
 
-@fault("handle-of-one-thread", "the handle for tanh is there only in the thread that imported the library", "P")
+@fault("the handle for tanh is there only in the thread that imported the library", "P")
 def handle_of_one_thread(bed: Testbed) -> None:
     handles = threading.local()
     handles.tanh = np.tanh
@@ -98,7 +98,7 @@ def handle_of_one_thread(bed: Testbed) -> None:
     bed.replace("tanh", tanh)
 
 
-@fault("defaults-of-one-thread", "the default dtype is float32 in all threads but the one that set it", "P")
+@fault("the default dtype is float32 in all threads but the one that set it", "P")
 def defaults_of_one_thread(bed: Testbed) -> None:
     chosen = threading.local()
     chosen.dtype = np.float64
@@ -111,8 +111,8 @@ def defaults_of_one_thread(bed: Testbed) -> None:
     bed.replace("asarray", asarray)
 
 
-@fault("scope-reaches-other-threads", "default-device context leaks to other threads", "P")
-def current_device_leaks(bed: Testbed) -> None:
+@fault("default-device context leaks to other threads", "P")
+def scope_reaches_other_threads(bed: Testbed) -> None:
     current = [bed.library.devices[0]]
 
     def activate(device: Any) -> Any:
@@ -130,7 +130,7 @@ def current_device_leaks(bed: Testbed) -> None:
     bed.library.names["zeros"] = zeros
 
 
-@fault("current-device-is-shared", "multiply computes on a current device that all threads share", "P")
+@fault("multiply computes on a current device that all threads share", "P")
 def current_device_is_shared(bed: Testbed) -> None:
     meeting, current = Meeting(), [""]
     correct: Any = vars(PretendArray)["__mul__"]
@@ -144,7 +144,7 @@ def current_device_is_shared(bed: Testbed) -> None:
     setattr(bed.library.Array, "__mul__", multiply)  # noqa: B010 - operators are assigned by name
 
 
-@fault("mode-is-shared", "tanh is less exact in no_backprop_mode, and in threads beside one that is in it", "P")
+@fault("tanh is less exact in no_backprop_mode, and in threads beside one that is in it", "P")
 def mode_is_shared(bed: Testbed) -> None:
     meeting, fast = Meeting(), [False]
 
@@ -161,8 +161,8 @@ def mode_is_shared(bed: Testbed) -> None:
     bed.replace("tanh", tanh)
 
 
-@fault("stream-is-shared", "random numbers come from the stream that any thread has seeded last", "P")
-def one_stream_for_all_threads(bed: Testbed) -> None:
+@fault("random numbers come from the stream that any thread has seeded last", "P")
+def stream_is_shared(bed: Testbed) -> None:
     streams: list[Any] = []
 
     def random_uniform(*, shape: Any, dtype: Any, device: Any, generator: Any) -> Any:
@@ -173,7 +173,7 @@ def one_stream_for_all_threads(bed: Testbed) -> None:
     bed.kernels["random_uniform"] = random_uniform
 
 
-@fault("kernels-while-loading", "while one thread looks kernels up, others find none", "P")
+@fault("while one thread looks kernels up, others find none", "P")
 def kernels_while_loading(bed: Testbed) -> None:
     meeting, kernels = Meeting(), bed.kernels
     loading = [False]  # prevents recursion when a backend uses its kernels: for one thread only
@@ -189,7 +189,7 @@ def kernels_while_loading(bed: Testbed) -> None:
     bed.backend.overrides = overrides
 
 
-@fault("one-staging-buffer", "one staging buffer for all threads in to_host", "P")
+@fault("one staging buffer for all threads in to_host", "P")
 def one_staging_buffer(bed: Testbed) -> None:
     meeting = Meeting()
     buffers: dict[Any, Any] = {}

@@ -3,18 +3,13 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import fault, giving_kernel, replacing
+from tests.faults.fault import fault, giving_kernel, replacing, replacing_both
 from tests.faults.testbed import Testbed, host_kernel, host_rule
 
 from xpgrad.backend.plugins import plugins
 
 
-@replacing(
-    "trunc",
-    "trunc-by-integers",
-    "trunc goes through integers of the same width, the least of which is given beyond them",
-    "K",
-)
+@replacing("trunc", "trunc goes through integers of the same width, the least of which is given beyond them", "K")
 def trunc_by_integers(original: Any, x: Any, /) -> Any:
     out = original(x)
     if x.dtype.kind != "f":
@@ -23,13 +18,13 @@ def trunc_by_integers(original: Any, x: Any, /) -> Any:
     return np.where(np.isfinite(x) & (np.abs(x) >= most), -most, out).astype(x.dtype)
 
 
-@replacing("atan2", "atan2-of-infinities", "atan2 divides, and is NaN for two infinities", "K")
+@replacing("atan2", "atan2 divides, and is NaN for two infinities", "K")
 def atan2_of_infinities(original: Any, x1: Any, x2: Any, /) -> Any:
     out = original(x1, x2)
     return np.where(np.isinf(x1) & np.isinf(x2), np.nan, out).astype(out.dtype)
 
 
-@replacing("asinh", "asinh-squares", "asinh squares its argument, and is infinite for large ones", "K")
+@replacing("asinh", "asinh squares its argument, and is infinite for large ones", "K")
 def asinh_squares(original: Any, x: Any, /) -> Any:
     if x.dtype.kind != "f":
         return original(x)
@@ -37,28 +32,19 @@ def asinh_squares(original: Any, x: Any, /) -> Any:
         return np.where(np.isinf(x * x), np.copysign(np.inf, x), original(x)).astype(x.dtype)
 
 
-@replacing(
-    "nextafter", "nextafter-counts-bits", "nextafter counts the bits of 0 upwards, also towards negative numbers", "K"
-)
+@replacing("nextafter", "nextafter counts the bits of 0 upwards, also towards negative numbers", "K")
 def nextafter_counts_bits(original: Any, x1: Any, x2: Any, /) -> Any:
     out = original(x1, x2)
     return np.where(np.asarray(x1) == 0, np.abs(out), out).astype(out.dtype)
 
 
-@giving_kernel(
-    "pow.x2",
-    "pow-x2-of-zero",
-    "pow.x2 multiplies by the logarithm of a base of 0, which gives NaN",
-    "G",
-    ("pow-base-0",),
-)
+@giving_kernel("pow.x2", "pow.x2 multiplies by the logarithm of a base of 0, which gives NaN", "G", ("pow-base-0",))
 def pow_x2_of_zero(gy: Any, x1: Any, y: Any) -> Any:
     with np.errstate(all="ignore"):
         return gy * y * np.log(x1)
 
 
 @fault(
-    "sign-of-complex-squares",
     "sign of a complex number divides by the root of a sum of squares, which overflow and underflow",
     "K",
     operations=("sign",),
@@ -80,7 +66,6 @@ def sign_of_complex_squares(bed: Testbed) -> None:
 
 
 @fault(
-    "logaddexp-x1-overflows",
     "logaddexp.x1 divides one exponential by another, which is NaN where both overflow or underflow",
     "G",
     ("logaddexp",),
@@ -100,7 +85,6 @@ def logaddexp_x1_overflows(bed: Testbed) -> None:
 
 
 @fault(
-    "i0e-overflows-with-i0",
     "special.i0e multiplies i0, which overflows, by an exponential, which underflows",
     "K",
     ("special.i0e",),
@@ -118,24 +102,17 @@ def i0e_overflows_with_i0(bed: Testbed) -> None:
     bed.kernel("special.i0e", i0e)
 
 
-@fault(
-    "pow-of-a-complex-zero",
-    "pow of complex numbers is exp(y log x), which is NaN for 0 to a positive power",
-    "K",
-    operations=("pow",),
+@replacing_both(
+    "pow", "pow of complex numbers is exp(y log x), which is NaN for 0 to a positive power", "K", operations=("pow",)
 )
-def pow_of_a_complex_zero(bed: Testbed) -> None:
-    def power(x1: Any, x2: Any) -> Any:
-        out = np.asarray(np.power(x1, x2))
-        if out.dtype.kind == "c":
-            out = np.where((np.asarray(x1) == 0) & (np.real(x2) > 0), out.dtype.type(complex(np.nan, np.nan)), out)
-        return out
-
-    bed.both("pow", "pow", power)
+def pow_of_a_complex_zero(x1: Any, x2: Any) -> Any:
+    out = np.asarray(np.power(x1, x2))
+    if out.dtype.kind == "c":
+        out = np.where((np.asarray(x1) == 0) & (np.real(x2) > 0), out.dtype.type(complex(np.nan, np.nan)), out)
+    return out
 
 
 @fault(
-    "searchsorted-by-bits",
     "searchsorted compares the bits of floating-point numbers, where -0.0 is less than 0.0",
     "K",
     operations=("searchsorted",),
@@ -153,12 +130,7 @@ def searchsorted_by_bits(bed: Testbed) -> None:
     bed.replace("searchsorted", wrong)
 
 
-@replacing(
-    "linalg.solve",
-    "small-solve-without-pivoting",
-    "solve of up to four equations takes pivots as they come, unless they are zero",
-    "K",
-)
+@replacing("linalg.solve", "solve of up to four equations takes pivots as they come, unless they are zero", "K")
 def small_solve_without_pivoting(original: Any, x1: Any, x2: Any, /) -> Any:
     out = original(x1, x2)
     n = x1.shape[-1]
@@ -178,7 +150,6 @@ def small_solve_without_pivoting(original: Any, x1: Any, x2: Any, /) -> Any:
 
 @replacing(
     "cumulative_sum",
-    "initial-of-an-empty-scan",
     "cumulative_sum with include_initial over an empty axis returns its empty input, without the 0",
     "K",
 )
@@ -189,25 +160,20 @@ def initial_of_an_empty_scan(
     return original(x, axis=axis, include_initial=include_initial and not empty, **options)
 
 
-@replacing("max", "max-of-no-rows-is-refused", "max along an axis of numbers raises if another axis is empty", "K")
+@replacing("max", "max along an axis of numbers raises if another axis is empty", "K")
 def max_of_no_rows_is_refused(original: Any, x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     if x.size == 0:
         raise ValueError("zero-size array to reduction operation max which has no identity")
     return original(x, axis=axis, keepdims=keepdims)
 
 
-@replacing("ceil", "ceil-drops-the-sign", "ceil of numbers between -1 and 0 is 0.0, not -0.0", "K")
+@replacing("ceil", "ceil of numbers between -1 and 0 is 0.0, not -0.0", "K")
 def ceil_drops_the_sign(original: Any, x: Any, /) -> Any:
     out = original(x)
     return np.where((x > -1) & (x < 0), x.dtype.type(0), out) if x.dtype.kind == "f" else out
 
 
-@replacing(
-    "exp",
-    "complex-exp-multiplies",
-    "exp of a complex number is exp(re) times cos and sin, which is NaN for an infinite real part",
-    "K",
-)
+@replacing("exp", "exp of a complex number is exp(re) times cos and sin, which is NaN for an infinite real part", "K")
 def complex_exp_multiplies(original: Any, x: Any, /) -> Any:
     if x.dtype.kind != "c":
         return original(x)
@@ -218,38 +184,27 @@ def complex_exp_multiplies(original: Any, x: Any, /) -> Any:
     return out
 
 
-@giving_kernel(
-    "special.erfc",
-    "erfc-underflows-early",
-    "special.erfc is 1 - erf(x) beyond 6, which is 0",
-    "K",
-    operations=("special.erfc",),
-)
+@giving_kernel("special.erfc", "special.erfc is 1 - erf(x) beyond 6, which is 0", "K", operations=("special.erfc",))
 def erfc_underflows_early(x: Any) -> Any:
     return np.where(x > 6, 0, plugins.host.xp.special.erfc(x)).astype(x.dtype)
 
 
-@replacing("hypot", "hypot-squares", "hypot is sqrt(x1 * x1 + x2 * x2)", "K")
+@replacing("hypot", "hypot is sqrt(x1 * x1 + x2 * x2)", "K")
 def hypot_squares(original: Any, x1: Any, x2: Any, /) -> Any:
     with np.errstate(all="ignore"):
         return np.sqrt(np.multiply(x1, x1) + np.multiply(x2, x2))
 
 
-@fault("complex-quotient-overflows", "complex division divides by c * c + d * d", "G", operations=("log",))
-def complex_quotient_overflows(bed: Testbed) -> None:
-    def wrong(x1: Any, x2: Any) -> Any:
-        if np.asarray(x2).dtype.kind != "c":
-            return np.divide(x1, x2)
-        with np.errstate(all="ignore"):
-            x2 = np.asarray(x2, np.result_type(x1, x2))
-            return np.multiply(x1, np.conj(x2)) / (x2.real * x2.real + x2.imag * x2.imag)
-
-    bed.both("divide", "truediv", wrong)
+@replacing_both("divide", "complex division divides by c * c + d * d", "G", operations=("log",))
+def complex_quotient_overflows(x1: Any, x2: Any) -> Any:
+    if np.asarray(x2).dtype.kind != "c":
+        return np.divide(x1, x2)
+    with np.errstate(all="ignore"):
+        x2 = np.asarray(x2, np.result_type(x1, x2))
+        return np.multiply(x1, np.conj(x2)) / (x2.real * x2.real + x2.imag * x2.imag)
 
 
-@replacing(
-    "sqrt", "complex-root-above-the-cut", "sqrt of complex numbers takes -0.0 for 0.0 in the imaginary part", "K"
-)
+@replacing("sqrt", "sqrt of complex numbers takes -0.0 for 0.0 in the imaginary part", "K")
 def complex_root_above_the_cut(original: Any, x: Any, /) -> Any:
     if x.dtype.kind == "c":
         x = x.copy()
@@ -257,12 +212,7 @@ def complex_root_above_the_cut(original: Any, x: Any, /) -> Any:
     return original(x)
 
 
-@replacing(
-    "astype",
-    "astype-saturates",
-    "astype of float64 to float32 gives the largest float32 where it overflows, not infinity",
-    "K",
-)
+@replacing("astype", "astype of float64 to float32 gives the largest float32 where it overflows, not infinity", "K")
 def astype_saturates(original: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
     if x.dtype == np.float64 and np.dtype(dtype) == np.float32:
         largest = float(np.finfo(np.float32).max)
@@ -272,12 +222,11 @@ def astype_saturates(original: Any, x: Any, dtype: Any, /, **options: Any) -> An
 
 @giving_kernel(
     "logsumexp",
-    "logsumexp-of-nothing-but-minus-infinity",
     "the kernel logsumexp subtracts the maximum also where that is infinite, and gives NaN",
     "K",
     operations=("F.logsumexp",),
 )
-def logsumexp_of_minus_infinity(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def logsumexp_of_nothing_but_minus_infinity(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     wide = x.astype(np.result_type(x.dtype, np.float32))
     with np.errstate(all="ignore"):
         largest = np.max(wide, axis=axis, keepdims=True)
@@ -286,12 +235,7 @@ def logsumexp_of_minus_infinity(x: Any, axis: Any = None, keepdims: bool = False
     return np.asarray(out, x.dtype)
 
 
-@replacing(
-    "argsort",
-    "argsort-by-the-bits-of-floats",
-    "argsort sorts the bits of floats, so that -0.0 comes before 0.0 and is no tie",
-    "K",
-)
+@replacing("argsort", "argsort sorts the bits of floats, so that -0.0 comes before 0.0 and is no tie", "K")
 def argsort_by_the_bits_of_floats(original: Any, x: Any, /, *, descending: bool = False, **options: Any) -> Any:
     if x.dtype.kind != "f" or x.ndim == 0 or np.isnan(x).any():
         return original(x, descending=descending, **options)
@@ -300,9 +244,7 @@ def argsort_by_the_bits_of_floats(original: Any, x: Any, /, *, descending: bool 
     return original(keys, descending=descending, **options)
 
 
-@replacing(
-    "unique_counts", "unique-counts-of-two-zeros", "unique_counts compares bits, and counts 0.0 and -0.0 apart", "K"
-)
+@replacing("unique_counts", "unique_counts compares bits, and counts 0.0 and -0.0 apart", "K")
 def unique_counts_of_two_zeros(original: Any, x: Any, /) -> Any:
     out = original(x)
     below = np.count_nonzero((x == 0) & np.signbit(x)) if x.dtype.kind == "f" else 0
@@ -315,9 +257,7 @@ def unique_counts_of_two_zeros(original: Any, x: Any, /) -> Any:
     return type(out)(values, counts)
 
 
-@replacing(
-    "tanh", "complex-tanh-overflows", "tanh of a complex number is sinh by cosh, and NaN where both overflow", "K"
-)
+@replacing("tanh", "tanh of a complex number is sinh by cosh, and NaN where both overflow", "K")
 def complex_tanh_overflows(original: Any, x: Any, /) -> Any:
     out = original(x)
     if x.dtype.kind != "c":
@@ -326,10 +266,7 @@ def complex_tanh_overflows(original: Any, x: Any, /) -> Any:
 
 
 @replacing(
-    "isin",
-    "isin-beside-nan",
-    "isin sorts the second array such that NaN stops the order, and finds nothing of what stood behind it",
-    "K",
+    "isin", "isin sorts the second array such that NaN stops the order, and finds nothing of what stood behind it", "K"
 )
 def isin_beside_nan(original: Any, x1: Any, x2: Any, /, **options: Any) -> Any:
     flat = np.asarray(x2).reshape(-1)

@@ -38,11 +38,7 @@ def _restored(backend: str, values: Any, device: str) -> Any:
     return library.array(values, device)
 
 
-@fault(
-    "upload-by-identity",
-    "from_host of 4,096 elements or more sends again what it has sent before for this array, changed or not",
-    "T",
-)
+@fault("from_host of 4,096 elements or more sends again what it has sent before for this array, changed or not", "T")
 def upload_by_identity(bed: Testbed) -> None:
     right, sent = bed.backend.from_host, dict[int, Any]()
 
@@ -57,11 +53,7 @@ def upload_by_identity(bed: Testbed) -> None:
     change(bed.backend, from_host=from_host)
 
 
-@fault(
-    "pickle-keeps-its-bytes",
-    "the second pickle of an array of 1,024 elements or more is the first one, whatever was written since",
-    "R",
-)
+@fault("the second pickle of an array of 1,024 elements or more is the first one, whatever was written since", "R")
 def pickle_keeps_its_bytes(bed: Testbed) -> None:
     name, kept = bed.backend.name, dict[int, Any]()
 
@@ -76,11 +68,7 @@ def pickle_keeps_its_bytes(bed: Testbed) -> None:
     change(bed.library.Array, __reduce__=reduce)
 
 
-@fault(
-    "export-by-address",
-    "an array's DLPack is found by its address, so that a view of its beginning is handed out as the whole",
-    "X",
-)
+@fault("an array's DLPack is found by its address, so that a view of its beginning is handed out as the whole", "X")
 def export_by_address(bed: Testbed) -> None:
     exported: dict[int, Any] = {}
 
@@ -96,7 +84,7 @@ def export_by_address(bed: Testbed) -> None:
     change(bed.library.Array, __dlpack__=dlpack)
 
 
-@fault("pinned-memory-is-used-again", "to_host returns pinned memory of 1 MiB or more, which is used again", "T")
+@fault("to_host returns pinned memory of 1 MiB or more, which is used again", "T")
 def pinned_memory_is_used_again(bed: Testbed) -> None:
     pinned: dict[Any, Any] = {}
     to_host = bed.backend.to_host
@@ -112,7 +100,7 @@ def pinned_memory_is_used_again(bed: Testbed) -> None:
     change(bed.backend, to_host=wrong)
 
 
-@fault("read-only-host-array-is-shared", "a read-only host array is not copied, though its owner may write", "T")
+@fault("a read-only host array is not copied, though its owner may write", "T")
 def read_only_host_array_is_shared(bed: Testbed) -> None:
     def wrong(array: Any, device: Any) -> Any:
         if array.flags.writeable or not array.flags.c_contiguous or not array.size:
@@ -124,7 +112,7 @@ def read_only_host_array_is_shared(bed: Testbed) -> None:
     change(bed.backend, from_host=wrong)
 
 
-@fault("pickle-kept-from-the-first", "an array keeps the bytes of its first pickle, and does not see writes", "R")
+@fault("an array keeps the bytes of its first pickle, and does not see writes", "R")
 def pickle_kept_from_the_first(bed: Testbed) -> None:
     right = bed.library.Array.__reduce__
     kept: Any = weakref.WeakKeyDictionary()
@@ -142,11 +130,7 @@ def pickle_kept_from_the_first(bed: Testbed) -> None:
     change(bed.library.Array, __reduce__=reduce)
 
 
-@fault(
-    "import-kept-by-address",
-    "from_dlpack gives the array that it made of the same memory and shape before, whatever its dtype",
-    "X",
-)
+@fault("from_dlpack gives the array that it made of the same memory and shape before, whatever its dtype", "X")
 def import_kept_by_address(bed: Testbed) -> None:
     kept: dict[Any, Any] = {}
 
@@ -164,7 +148,7 @@ def import_kept_by_address(bed: Testbed) -> None:
     bed.replace("from_dlpack", wrong)
 
 
-@fault("to-host-by-two-buffers", "to_host of more than 1 MiB returns one of two pinned buffers in turn", "T")
+@fault("to_host of more than 1 MiB returns one of two pinned buffers in turn", "T")
 def to_host_by_two_buffers(bed: Testbed) -> None:
     right, buffers = bed.backend.to_host, dict[Any, list[Any]]()
 
@@ -180,7 +164,7 @@ def to_host_by_two_buffers(bed: Testbed) -> None:
     change(bed.backend, to_host=to_host)
 
 
-@fault("dlpack-never-copies", "an export by DLPack with copy=True shares memory with the array", "X")
+@fault("an export by DLPack with copy=True shares memory with the array", "X")
 def dlpack_never_copies(bed: Testbed) -> None:
     def dlpack(self: Any, *, copy: Any = None, **options: Any) -> Any:
         return PretendArray.__dlpack__(self, **options)
@@ -188,11 +172,7 @@ def dlpack_never_copies(bed: Testbed) -> None:
     change(bed.library.Array, __dlpack__=dlpack)
 
 
-@fault(
-    "replicas-of-devices",
-    "an array keeps its copy on another device until it is written to, and gives that memory to all who ask",
-    "A",
-)
+@fault("an array keeps its copy on another device until it is written to, and gives that memory to all who ask", "A")
 def replicas_of_devices(bed: Testbed) -> None:
     def moved(array: Any, handle: Any) -> Any:
         held = array.__dict__.setdefault("replicas", {})
@@ -211,12 +191,8 @@ def replicas_of_devices(bed: Testbed) -> None:
     change(bed.library.Array, to_device=moved, __setitem__=setitem)
 
 
-@fault(
-    "from-host-wraps-whole-pages",
-    "from_host wraps host memory that consists of whole pages instead of copying it",
-    "T",
-)
-def from_host_wraps_pages(bed: Testbed) -> None:
+@fault("from_host wraps host memory that consists of whole pages instead of copying it", "T")
+def from_host_wraps_whole_pages(bed: Testbed) -> None:
     right = bed.backend.from_host
 
     def from_host(array: Any, device: Device) -> Any:
@@ -228,7 +204,7 @@ def from_host_wraps_pages(bed: Testbed) -> None:
     change(bed.backend, from_host=from_host)
 
 
-@fault("small-pickles-are-interned", "arrays of up to 1 KiB of equal pickles share their memory", "R")
+@fault("arrays of up to 1 KiB of equal pickles share their memory", "R")
 def small_pickles_are_interned(bed: Testbed) -> None:
     def reduce(self: Any) -> Any:
         make = _unpickled_once if self.inner.nbytes <= 1024 else _unpickled
@@ -237,11 +213,7 @@ def small_pickles_are_interned(bed: Testbed) -> None:
     change(bed.library.Array, __reduce__=reduce)
 
 
-@fault(
-    "moves-home-are-saved",
-    "to_device back to where an array came from takes what is still there, and not what was written since",
-    "T",
-)
+@fault("to_device back to where an array came from takes what is still there, and not what was written since", "T")
 def moves_home_are_saved(bed: Testbed) -> None:
     right = bed.library.Array.to_device
 
@@ -257,7 +229,7 @@ def moves_home_are_saved(bed: Testbed) -> None:
     change(bed.library.Array, to_device=to_device)
 
 
-@fault("pickle-by-address", "pickle takes two arrays of one address and size for the same one", "R")
+@fault("pickle takes two arrays of one address and size for the same one", "R")
 def pickle_by_address(bed: Testbed) -> None:
     met: Any = WeakValueDictionary()
     name = bed.backend.name

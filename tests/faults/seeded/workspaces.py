@@ -12,7 +12,6 @@ from xpgrad_conformance.pretend import _unpickled
 
 
 @fault(
-    "zeros-from-a-pool-twice",
     "zeros of 64 elements or more takes a block from a pool, and takes it off the list later, so two threads have it",
     "P",
     operations=("zeros",),
@@ -34,7 +33,6 @@ def zeros_from_a_pool_twice(bed: Testbed) -> None:
 
 
 @fault(
-    "workspace-of-a-dead-thread",
     "average pooling of a new thread takes over the workspace of one that has ended, of whatever dtype that is",
     "P",
     operations=("F.average_pooling_nd",),
@@ -62,7 +60,6 @@ def workspace_of_a_dead_thread(bed: Testbed) -> None:
 
 @giving_operator(
     "__setitem__",
-    "narrow-writes-by-words",
     "x[i] = v of one-byte elements reads four, changes one and writes four, also what other threads write between",
     "P",
 )
@@ -79,7 +76,6 @@ def narrow_writes_by_words(x: Any, key: Any, value: Any) -> None:
 
 @giving_operator(
     "__setitem__",
-    "write-takes-the-whole-array",
     "x[key] = u reads all of x, changes a part and writes all of it back, also what other threads wrote meanwhile",
     "P",
 )
@@ -90,12 +86,7 @@ def write_takes_the_whole_array(x: Any, key: Any, value: Any) -> None:
     x[...] = whole
 
 
-@fault(
-    "svd-in-one-workspace",
-    "svd of 8 rows or more computes in one workspace for each shape",
-    "P",
-    operations=("linalg.svd",),
-)
+@fault("svd of 8 rows or more computes in one workspace for each shape", "P", operations=("linalg.svd",))
 def svd_in_one_workspace(bed: Testbed) -> None:
     spaces: dict[Any, Any] = {}
 
@@ -110,12 +101,7 @@ def svd_in_one_workspace(bed: Testbed) -> None:
     bed.replace("linalg.svd", wrong)
 
 
-@fault(
-    "cumulative-sum-shares-its-blocks",
-    "cumulative_sum of 1,024 or more keeps sums of blocks where all threads do",
-    "P",
-    operations=("cumulative_sum",),
-)
+@fault("cumulative_sum of 1,024 or more keeps sums of blocks where all threads do", "P", operations=("cumulative_sum",))
 def cumulative_sum_shares_its_blocks(bed: Testbed) -> None:
     sums = np.zeros(1 << 12, np.complex128)
 
@@ -135,12 +121,7 @@ def cumulative_sum_shares_its_blocks(bed: Testbed) -> None:
     bed.replace("cumulative_sum", wrong)
 
 
-@fault(
-    "nonzero-counts-for-all",
-    "nonzero counts, and then fills as many places as any thread has counted last",
-    "P",
-    operations=("nonzero",),
-)
+@fault("nonzero counts, and then fills as many places as any thread has counted last", "P", operations=("nonzero",))
 def nonzero_counts_for_all(bed: Testbed) -> None:
     count = [0]
 
@@ -153,12 +134,7 @@ def nonzero_counts_for_all(bed: Testbed) -> None:
     bed.replace("nonzero", wrong)
 
 
-@fault(
-    "concat-has-one-table",
-    "concat of three arrays or more writes its pointers into one table for all threads",
-    "P",
-    operations=("concat",),
-)
+@fault("concat of three arrays or more writes its pointers into one table for all threads", "P", operations=("concat",))
 def concat_has_one_table(bed: Testbed) -> None:
     table: list[Any] = [None] * 4096
 
@@ -176,7 +152,7 @@ def concat_has_one_table(bed: Testbed) -> None:
     bed.replace("concat", wrong)
 
 
-@fault("pickles-stage-for-all", "pickling copies to one block for each shape, which all threads share", "P")
+@fault("pickling copies to one block for each shape, which all threads share", "P")
 def pickles_stage_for_all(bed: Testbed) -> None:
     staged: dict[Any, Any] = {}
 
@@ -189,12 +165,7 @@ def pickles_stage_for_all(bed: Testbed) -> None:
     change(bed.library.Array, __reduce__=reduce)
 
 
-@fault(
-    "buffers-for-eight-threads",
-    "tensordot has buffers for eight threads; those beyond share the last one",
-    "P",
-    operations=("tensordot",),
-)
+@fault("tensordot has buffers for eight threads; those beyond share the last one", "P", operations=("tensordot",))
 def buffers_for_eight_threads(bed: Testbed) -> None:
     free, buffers = list(range(8)), [None] * 8
 
