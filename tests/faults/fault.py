@@ -2,9 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from tests.faults.testbed import Testbed, change
+from tests.faults.testbed import Testbed
+
+from xpgrad.backend.plugins import plugins
+from xpgrad.transforms.trace.guards.trust import leave_out
 
 Plant = Callable[[Testbed], None]
 
@@ -71,72 +75,79 @@ def freedom(title: str, *, lazy: bool = False) -> Callable[[Plant], Freedom]:
 _Decorator = Callable[[Callable[..., Any]], Fault]
 
 
-def replacing(name: str, title: str, families: str, cases: tuple[str, ...] = (), **options: Any) -> _Decorator:
+def planted_by(
+    plant: Callable[[Testbed, Callable[..., Any]], None],
+    title: str,
+    families: str,
+    cases: tuple[str, ...] = (),
+    *,
+    memory: Callable[[], Any] | None = None,
+    **options: Any,
+) -> _Decorator:
+    """Return a decorator that makes a `Fault` of a function that ``plant(bed, function)`` plants, and that names it.
+
+    With `memory`, what the function remembers is its first argument: ``memory()`` makes it for each bed.
+    """
+
+    def decorate(wrong: Callable[..., Any]) -> Fault:
+        def planted(bed: Testbed) -> None:
+            leave_out(wrong)
+            plant(bed, wrong if memory is None else partial(wrong, memory()))
+
+        return Fault(_id(wrong), title, families, planted, cases, **options)
+
+    return decorate
+
+
+def replacing(name: str, *args: Any, **options: Any) -> _Decorator:
     """Return a decorator that makes a `Fault` of a replacement: ``wrong(original, *args, **kwargs)`` of NumPy arrays.
 
     Its checks of operations run the replaced function, if `options` have no others.
     """
     options.setdefault("operations", (name,))
-    return lambda wrong: Fault(_id(wrong), title, families, replace(name, wrong), cases, **options)
+    return planted_by(lambda bed, wrong: bed.replace(name, wrong), *args, **options)
 
 
-def replacing_both(name: str, title: str, families: str, cases: tuple[str, ...] = (), **options: Any) -> _Decorator:
+def replacing_both(name: str, *args: Any, **options: Any) -> _Decorator:
     """Return a decorator that makes a `Fault` of ``wrong(x1, x2)``, which replaces a function and its operator."""
-    return lambda wrong: Fault(_id(wrong), title, families, both(name, wrong), cases, **options)
+    return planted_by(lambda bed, wrong: bed.both(name, wrong), *args, **options)
 
 
-def giving_kernel(name: str, title: str, families: str, cases: tuple[str, ...] = (), **options: Any) -> _Decorator:
+def giving_kernel(name: str, *args: Any, **options: Any) -> _Decorator:
     """Return a decorator that makes a `Fault` of a kernel that is given to the backend."""
-    return lambda wrong: Fault(_id(wrong), title, families, kernel(name, wrong), cases, **options)
+    return planted_by(lambda bed, wrong: bed.kernel(name, wrong), *args, **options)
 
 
-def giving_operator(name: str, title: str, families: str, cases: tuple[str, ...] = (), **options: Any) -> _Decorator:
+def replacing_kernel(name: str, *args: Any, **options: Any) -> _Decorator:
+    """Return a decorator that makes a `Fault` of a kernel that knows the host's: ``wrong(right, *arrays)``."""
+
+    def plant(bed: Testbed, wrong: Callable[..., Any]) -> None:
+        bed.kernel(name, partial(wrong, plugins.host.xp.kernel(name)))
+
+    return planted_by(plant, *args, **options)
+
+
+def giving_operator(name: str, *args: Any, **options: Any) -> _Decorator:
     """Return a decorator that makes a `Fault` of a replaced operator: ``wrong(x, *others)`` of NumPy arrays."""
-    return lambda wrong: Fault(_id(wrong), title, families, operator(name, wrong), cases, **options)
+    return planted_by(lambda bed, wrong: bed.operator(name, wrong), *args, **options)
+
+
+def giving_method(name: str, *args: Any, **options: Any) -> _Decorator:
+    """Return a decorator that makes a `Fault` of a method of the bed's backend, library or arrays: ``backend.copy``."""
+    return planted_by(
+        lambda bed, wrong: bed.method(name, lambda right, *args, **kwargs: wrong(*args, **kwargs)), *args, **options
+    )
+
+
+def changing(name: str, *args: Any, **options: Any) -> _Decorator:
+    """Return a decorator that makes a `Fault` of a method that knows the right one: ``wrong(right, *args)``."""
+    return planted_by(lambda bed, wrong: bed.method(name, wrong), *args, **options)
+
+
+def scatter_add(bed: Testbed, function: Callable[..., Any]) -> None:
+    """Let ``function(spec, parts)``, of NumPy arrays, be the kernel `scatter_add`."""
+    bed.kernels["scatter_add"] = bed.backend._scatter_add(function)
 
 
 def _id(function: Callable[..., Any]) -> str:
     return function.__name__.replace("_", "-")
-
-
-# How a fault of one row is planted
-
-
-def replace(name: str, function: Callable[..., Any]) -> Plant:
-    """Replace a function of the namespace by ``function(original, *args, **kwargs)`` of NumPy arrays."""
-    return lambda bed: bed.replace(name, function)
-
-
-def operator(name: str, function: Callable[..., Any]) -> Plant:
-    """Replace an operator, ``__add__``, with ``function(x, *others)`` of NumPy arrays."""
-    return lambda bed: bed.operator(name, function)
-
-
-def both(name: str, function: Callable[..., Any]) -> Plant:
-    """Replace a function of two arrays and its operator by ``function(x1, x2)`` of NumPy arrays."""
-    return lambda bed: bed.both(name, function)
-
-
-def kernel(name: str, function: Callable[..., Any]) -> Plant:
-    """Give the backend the kernel `name`: ``function(*arrays, **parameters)`` of NumPy arrays."""
-    return lambda bed: bed.kernel(name, function)
-
-
-def install(source: str, **options: Any) -> Plant:
-    """Install a distribution whose plugin has these lines."""
-    return lambda bed: bed.install(source, **options)
-
-
-def on_backend(**methods: Any) -> Plant:
-    """Replace methods or attributes of the backend."""
-    return lambda bed: change(bed.backend, **methods)
-
-
-def on_library(**methods: Any) -> Plant:
-    """Replace methods or attributes of the library."""
-    return lambda bed: change(bed.library, **methods)
-
-
-def on_arrays(**methods: Any) -> Plant:
-    """Replace methods of the type of the library's arrays."""
-    return lambda bed: change(bed.library.Array, **methods)

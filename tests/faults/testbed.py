@@ -121,6 +121,13 @@ class Testbed:
         leave_out(function)
         self.kernels[name] = lambda *arrays, **parameters: self.library.call(function, *arrays, **parameters)
 
+    def method(self, name: str, function: Callable[..., Any]) -> None:
+        """Let ``function(right, *args)`` replace a method of the backend, library or arrays: ``backend.copy``."""
+        owner, _, method = name.partition(".")
+        target = {"backend": self.backend, "library": self.library, "Array": self.library.Array}[owner]
+        right = getattr(target, method)
+        change(target, **{method: lambda *args, **kwargs: function(right, *args, **kwargs)})
+
     def install(self, source: str, *, array_modules: bool = True, others: Mapping[str, str] | None = None) -> None:
         """Write a distribution of the backend that new processes find: a library, and a plugin with additional lines.
 

@@ -4,7 +4,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import fault, giving_kernel, giving_operator, replacing, replacing_both
+from tests.faults.fault import fault, giving_kernel, giving_operator, planted_by, replacing, replacing_both, scatter_add
 from tests.faults.testbed import Testbed, _scatter_add
 
 from xpgrad.backend.plugins import plugins
@@ -194,26 +194,24 @@ def max_loses_nan_in_the_rest(original: Any, x: Any, /, *, axis: Any = None, kee
     return original(kept.reshape(x.shape), axis=axis, keepdims=keepdims)
 
 
-@fault(
+@planted_by(
+    scatter_add,
     "of equal positions among 32 lanes the last is added (beyond 1,024)",
     "H",
     cases=("F.deformable_convolution_2d_sampler-options",),
 )
-def scatter_loses_within_a_warp(bed: Testbed) -> None:
-    def wrong(spec: Any, parts: Any) -> Any:
-        total = np.zeros(spec.shape, spec.dtype)
-        for index, value in parts:
-            place = np.ravel(np.arange(total.size).reshape(total.shape)[index])
-            if place.size > 1024:
-                values = np.broadcast_to(value, total[index].shape).ravel()
-                key = np.arange(place.size) // 32 * total.size + place
-                last = place.size - 1 - np.unique(key[::-1], return_index=True)[1]
-                np.add.at(total.reshape(-1), place[last], values[last])
-            else:
-                np.add.at(total, index, value)
-        return total
-
-    bed.kernels["scatter_add"] = bed.backend._scatter_add(wrong)
+def scatter_loses_within_a_warp(spec: Any, parts: Any) -> Any:
+    total = np.zeros(spec.shape, spec.dtype)
+    for index, value in parts:
+        place = np.ravel(np.arange(total.size).reshape(total.shape)[index])
+        if place.size > 1024:
+            values = np.broadcast_to(value, total[index].shape).ravel()
+            key = np.arange(place.size) // 32 * total.size + place
+            last = place.size - 1 - np.unique(key[::-1], return_index=True)[1]
+            np.add.at(total.reshape(-1), place[last], values[last])
+        else:
+            np.add.at(total, index, value)
+    return total
 
 
 @giving_operator(
@@ -278,20 +276,22 @@ def prod_of_the_last_columns(
     return out
 
 
-@fault("scatter_add of more than 128 rows is the difference of cumulative sums", "K", operations=("ops.scatter_add",))
-def scatter_add_by_differences(bed: Testbed) -> None:
-    def scatter_add(spec: Any, parts: Any) -> Any:
-        total = np.zeros(spec.shape, spec.dtype)
-        for index, value in parts:
-            rows = index[0] if isinstance(index, tuple) and len(index) == 1 else index
-            if not isinstance(rows, np.ndarray) or rows.dtype.kind not in "iu" or rows.ndim != 1 or rows.size <= 128:
-                total += _scatter_add(spec, [(index, value)])
-                continue
-            rows = np.where(rows < 0, rows.astype(int) + len(total), rows.astype(int))
-            order = np.argsort(rows, kind="stable")
-            ends = np.flatnonzero(np.diff(rows[order], append=-1))
-            sums = np.cumsum(np.broadcast_to(value, (rows.size, *spec.shape[1:]))[order], axis=0)[ends]
-            total[rows[order][ends]] += np.diff(sums, axis=0, prepend=np.zeros_like(sums[:1]))
-        return total
-
-    bed.kernels["scatter_add"] = bed.backend._scatter_add(scatter_add)
+@planted_by(
+    scatter_add,
+    "scatter_add of more than 128 rows is the difference of cumulative sums",
+    "K",
+    operations=("ops.scatter_add",),
+)
+def scatter_add_by_differences(spec: Any, parts: Any) -> Any:
+    total = np.zeros(spec.shape, spec.dtype)
+    for index, value in parts:
+        rows = index[0] if isinstance(index, tuple) and len(index) == 1 else index
+        if not isinstance(rows, np.ndarray) or rows.dtype.kind not in "iu" or rows.ndim != 1 or rows.size <= 128:
+            total += _scatter_add(spec, [(index, value)])
+            continue
+        rows = np.where(rows < 0, rows.astype(int) + len(total), rows.astype(int))
+        order = np.argsort(rows, kind="stable")
+        ends = np.flatnonzero(np.diff(rows[order], append=-1))
+        sums = np.cumsum(np.broadcast_to(value, (rows.size, *spec.shape[1:]))[order], axis=0)[ends]
+        total[rows[order][ends]] += np.diff(sums, axis=0, prepend=np.zeros_like(sums[:1]))
+    return total

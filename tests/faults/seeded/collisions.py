@@ -5,10 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import fault, replacing
+from tests.faults.fault import fault, planted_by, replacing, replacing_both, replacing_kernel, scatter_add
 from tests.faults.testbed import Testbed, native_work
-
-from xpgrad.backend.plugins import plugins
 
 WINDOW = 0.002  # seconds in which another thread may come in between
 
@@ -30,107 +28,109 @@ def _scatter(bed: Testbed, add: Callable[[Any, Any, Any], None]) -> None:
     bed.kernels["scatter_add"] = bed.backend._scatter_add(scatter_add)
 
 
-@fault("scatter_add loses a value where a position is named by -1 and by its number", "KG", operations=("scatter_add",))
-def scatter_add_two_names(bed: Testbed) -> None:
-    def scatter_add(spec: Any, parts: Any) -> Any:
-        total = np.zeros(spec.shape, spec.dtype)
-        for index, value in parts:
-            if isinstance(index, np.ndarray) and index.dtype.kind in "iu" and index.ndim == 1:
-                names, inverse = np.unique(index, return_inverse=True)
-                sums = np.zeros((len(names), *total.shape[1:]), total.dtype)
-                np.add.at(sums, inverse, value)
-                total[names] = total[names] + sums
-            else:
-                np.add.at(total, index, value)
-        return total
-
-    bed.kernels["scatter_add"] = bed.backend._scatter_add(scatter_add)
-
-
-@fault(
-    "scatter_add of more than 1,024 values loses repetitions within a group of 32", "K", operations=("ops.scatter_add",)
+@planted_by(
+    scatter_add,
+    "scatter_add loses a value where a position is named by -1 and by its number",
+    "KG",
+    operations=("scatter_add",),
 )
-def scatter_add_within_a_warp(bed: Testbed) -> None:
-    def add(total: Any, positions: Any, values: Any) -> None:
-        if positions.size <= 1024:
-            np.add.at(total, positions, values)
-            return
-        for start in range(0, positions.size, 32):
-            group = slice(start, start + 32)
-            total[positions[group]] += values[group]
-
-    _scatter(bed, add)
-
-
-@fault("scatter_add ends after 1,024 values for one position", "K", operations=("ops.scatter_add",))
-def scatter_add_segments(bed: Testbed) -> None:
-    def add(total: Any, positions: Any, values: Any) -> None:
-        order = np.argsort(positions, kind="stable")
-        starts = np.searchsorted(positions[order], positions[order])
-        near = order[np.arange(order.size) - starts < 1024]
-        np.add.at(total, np.sort(positions[near]), values[near])
-
-    _scatter(bed, add)
-
-
-@fault("scatter_add of more than 512 values sorts positions by their low 16 bits", "K", operations=("scatter_add",))
-def scatter_add_keys_of_16_bits(bed: Testbed) -> None:
-    def add(total: Any, positions: Any, values: Any) -> None:
-        if positions.size > 512:
-            _, first, inverse = np.unique(positions % 65_536, return_index=True, return_inverse=True)
-            positions = positions[first[inverse]]
-        np.add.at(total, positions, values)
-
-    _scatter(bed, add)
-
-
-@fault("large parts of one scatter_add are added at once, and the last one wins", "K", operations=("scatter_add",))
-def scatter_add_parts_at_once(bed: Testbed) -> None:
-    def scatter_add(spec: Any, parts: Any) -> Any:
-        total = np.zeros(spec.shape, spec.dtype)
-        for index, value in parts:
-            part = np.zeros(spec.shape, spec.dtype)
-            np.add.at(part, index, value)
-            if part[index].size > 512:
-                total[index] = part[index]
-            else:
-                total += part
-        return total
-
-    bed.kernels["scatter_add"] = bed.backend._scatter_add(scatter_add)
-
-
-@fault("scatter_add of 64 complex numbers or more loses imaginary parts that meet", "K", operations=("scatter_add",))
-def scatter_add_of_complex_halves(bed: Testbed) -> None:
-    def add(total: Any, positions: Any, values: Any) -> None:
-        np.add.at(total, positions, values)
-        if total.dtype.kind == "c" and positions.size >= 64:
-            total.imag[positions] = values.imag
-
-    _scatter(bed, add)
-
-
-@fault("scatter_add of two index arrays numbers places in rows of 1,024 columns", "K", operations=("scatter_add",))
-def scatter_add_by_rows_of_1024(bed: Testbed) -> None:
-    def scatter_add(spec: Any, parts: Any) -> Any:
-        total = np.zeros(spec.shape, spec.dtype)
-        for index, value in parts:
-            pair = isinstance(index, tuple) and len(index) == 2 and all(isinstance(i, np.ndarray) for i in index)
-            if (
-                pair
-                and total.ndim == 2
-                and math.prod(total.shape[1:]) > 1024
-                and all(i.dtype.kind in "iu" for i in index)
-            ):
-                rows, columns = np.broadcast_arrays(*(i % n for i, n in zip(index, total.shape, strict=True)))
-                keys = rows * 1024 + columns
-                _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-                same = first[inverse.reshape(-1)]
-                index = tuple(i.reshape(-1)[same].reshape(keys.shape) for i in (rows, columns))
+def scatter_add_two_names(spec: Any, parts: Any) -> Any:
+    total = np.zeros(spec.shape, spec.dtype)
+    for index, value in parts:
+        if isinstance(index, np.ndarray) and index.dtype.kind in "iu" and index.ndim == 1:
+            names, inverse = np.unique(index, return_inverse=True)
+            sums = np.zeros((len(names), *total.shape[1:]), total.dtype)
+            np.add.at(sums, inverse, value)
+            total[names] = total[names] + sums
+        else:
             np.add.at(total, index, value)
-        return total
+    return total
 
-    bed.kernels["scatter_add"] = bed.backend._scatter_add(scatter_add)
+
+@planted_by(
+    _scatter,
+    "scatter_add of more than 1,024 values loses repetitions within a group of 32",
+    "K",
+    operations=("ops.scatter_add",),
+)
+def scatter_add_within_a_warp(total: Any, positions: Any, values: Any) -> None:
+    if positions.size <= 1024:
+        np.add.at(total, positions, values)
+        return
+    for start in range(0, positions.size, 32):
+        group = slice(start, start + 32)
+        total[positions[group]] += values[group]
+
+
+@planted_by(_scatter, "scatter_add ends after 1,024 values for one position", "K", operations=("ops.scatter_add",))
+def scatter_add_segments(total: Any, positions: Any, values: Any) -> None:
+    order = np.argsort(positions, kind="stable")
+    starts = np.searchsorted(positions[order], positions[order])
+    near = order[np.arange(order.size) - starts < 1024]
+    np.add.at(total, np.sort(positions[near]), values[near])
+
+
+@planted_by(
+    _scatter,
+    "scatter_add of more than 512 values sorts positions by their low 16 bits",
+    "K",
+    operations=("scatter_add",),
+)
+def scatter_add_keys_of_16_bits(total: Any, positions: Any, values: Any) -> None:
+    if positions.size > 512:
+        _, first, inverse = np.unique(positions % 65_536, return_index=True, return_inverse=True)
+        positions = positions[first[inverse]]
+    np.add.at(total, positions, values)
+
+
+@planted_by(
+    scatter_add,
+    "large parts of one scatter_add are added at once, and the last one wins",
+    "K",
+    operations=("scatter_add",),
+)
+def scatter_add_parts_at_once(spec: Any, parts: Any) -> Any:
+    total = np.zeros(spec.shape, spec.dtype)
+    for index, value in parts:
+        part = np.zeros(spec.shape, spec.dtype)
+        np.add.at(part, index, value)
+        if part[index].size > 512:
+            total[index] = part[index]
+        else:
+            total += part
+    return total
+
+
+@planted_by(
+    _scatter,
+    "scatter_add of 64 complex numbers or more loses imaginary parts that meet",
+    "K",
+    operations=("scatter_add",),
+)
+def scatter_add_of_complex_halves(total: Any, positions: Any, values: Any) -> None:
+    np.add.at(total, positions, values)
+    if total.dtype.kind == "c" and positions.size >= 64:
+        total.imag[positions] = values.imag
+
+
+@planted_by(
+    scatter_add,
+    "scatter_add of two index arrays numbers places in rows of 1,024 columns",
+    "K",
+    operations=("scatter_add",),
+)
+def scatter_add_by_rows_of_1024(spec: Any, parts: Any) -> Any:
+    total = np.zeros(spec.shape, spec.dtype)
+    for index, value in parts:
+        pair = isinstance(index, tuple) and len(index) == 2 and all(isinstance(i, np.ndarray) for i in index)
+        if pair and total.ndim == 2 and math.prod(total.shape[1:]) > 1024 and all(i.dtype.kind in "iu" for i in index):
+            rows, columns = np.broadcast_arrays(*(i % n for i, n in zip(index, total.shape, strict=True)))
+            keys = rows * 1024 + columns
+            _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+            same = first[inverse.reshape(-1)]
+            index = tuple(i.reshape(-1)[same].reshape(keys.shape) for i in (rows, columns))
+        np.add.at(total, index, value)
+    return total
 
 
 @replacing("take", "take of more than 1,024 rows takes an index for the last one, 256 apart", "K")
@@ -145,34 +145,32 @@ def take_from_a_cache_line(original: Any, x: Any, indices: Any, /, **options: An
 # Windows that overlap
 
 
-@fault("max_pool_backward of large images loses what overlapping windows share", "G", operations=("F.max_pooling_nd",))
-def max_pool_backward_of_neighbours(bed: Testbed) -> None:
-    right: Any = plugins.host.lazy_override("max_pool_backward")
-
-    def max_pool_backward(g: Any, x: Any, top: Any, *, geometry: Any) -> Any:
-        if x.size <= 256:
-            return right(g, x, top, geometry=geometry)
-        odd = np.arange(g.shape[-1]) % 2 == 1
-        first, second = (right(np.where(mask, g, 0).astype(g.dtype), x, top, geometry=geometry) for mask in (~odd, odd))
-        return np.where(second != 0, second, first)
-
-    bed.kernel("max_pool_backward", max_pool_backward)
-
-
-@fault(
-    "fold of more than 64 columns of windows loses what lies across its blocks", "G", operations=("F.convolution_nd",)
+@replacing_kernel(
+    "max_pool_backward",
+    "max_pool_backward of large images loses what overlapping windows share",
+    "G",
+    operations=("F.max_pooling_nd",),
 )
-def fold_at_the_seam(bed: Testbed) -> None:
-    right: Any = plugins.host.lazy_override("fold")
+def max_pool_backward_of_neighbours(right: Any, g: Any, x: Any, top: Any, *, geometry: Any) -> Any:
+    if x.size <= 256:
+        return right(g, x, top, geometry=geometry)
+    odd = np.arange(g.shape[-1]) % 2 == 1
+    first, second = (right(np.where(mask, g, 0).astype(g.dtype), x, top, geometry=geometry) for mask in (~odd, odd))
+    return np.where(second != 0, second, first)
 
-    def fold(x: Any, *, geometry: Any) -> Any:
-        if x.shape[-1] <= 64:
-            return right(x, geometry=geometry)
-        block = np.arange(x.shape[-1]) < 64
-        first, second = (right(np.where(mask, x, 0).astype(x.dtype), geometry=geometry) for mask in (block, ~block))
-        return np.where(second != 0, second, first)
 
-    bed.kernel("fold", fold)
+@replacing_kernel(
+    "fold",
+    "fold of more than 64 columns of windows loses what lies across its blocks",
+    "G",
+    operations=("F.convolution_nd",),
+)
+def fold_at_the_seam(right: Any, x: Any, *, geometry: Any) -> Any:
+    if x.shape[-1] <= 64:
+        return right(x, geometry=geometry)
+    block = np.arange(x.shape[-1]) < 64
+    first, second = (right(np.where(mask, x, 0).astype(x.dtype), geometry=geometry) for mask in (block, ~block))
+    return np.where(second != 0, second, first)
 
 
 # Hash tables
@@ -194,64 +192,54 @@ def unique_counts_to_255(original: Any, x: Any, /) -> Any:
 # Threads
 
 
-@fault("fft fills a table for each length, which other threads use when it is half full", "P", operations=("fft.fft",))
-def fft_table_of_a_length(bed: Testbed) -> None:
-    tables: dict[int, Any] = {}
-
-    def wrong(original: Any, x: Any, /, *, n: Any = None, axis: int = -1, **options: Any) -> Any:
-        out = original(x, n=n, axis=axis, **options)
-        length = out.shape[axis]
-        if length not in tables:
-            table = tables[length] = np.zeros(length)
-            native_work(WINDOW)
-            table[...] = 1
-        return np.moveaxis(np.moveaxis(out, axis, -1) * tables[length].astype(out.real.dtype), -1, axis)
-
-    bed.replace("fft.fft", wrong)
-
-
-@fault("log fills its table at first use, for each dtype, and says so before it is full", "P", operations=("log",))
-def log_table_of_a_dtype(bed: Testbed) -> None:
-    tables: dict[Any, Any] = {}
-
-    def wrong(original: Any, x: Any, /) -> Any:
-        out = original(x)
-        if out.dtype not in tables:
-            tables[out.dtype] = np.zeros(1)
-            native_work(WINDOW)
-            tables[out.dtype][...] = np.log(2)
-        return out if tables[out.dtype][0] else np.zeros_like(out)
-
-    bed.replace("log", wrong)
-
-
-@fault("sort works in one workspace for each length, which all threads share", "PS", operations=("sort",))
-def sort_in_one_workspace(bed: Testbed) -> None:
-    spaces: dict[Any, Any] = {}
-
-    def wrong(original: Any, x: Any, /, **options: Any) -> Any:
-        out = original(x, **options)
-        space = spaces.setdefault((out.shape, out.dtype), np.empty_like(out))
-        space[...] = out
+@replacing(
+    "fft.fft", "fft fills a table for each length, which other threads use when it is half full", "P", memory=dict
+)
+def fft_table_of_a_length(
+    tables: dict[int, Any], original: Any, x: Any, /, *, n: Any = None, axis: int = -1, **options: Any
+) -> Any:
+    out = original(x, n=n, axis=axis, **options)
+    length = out.shape[axis]
+    if length not in tables:
+        table = tables[length] = np.zeros(length)
         native_work(WINDOW)
-        return space.copy()
+        table[...] = 1
+    return np.moveaxis(np.moveaxis(out, axis, -1) * tables[length].astype(out.real.dtype), -1, axis)
 
-    bed.replace("sort", wrong)
 
-
-@fault("matmul of 32 rows or more packs its first matrix where other threads do", "P", operations=("matmul",))
-def matmul_packs_in_one_place(bed: Testbed) -> None:
-    panels: dict[Any, Any] = {}
-
-    def product(x1: Any, x2: Any) -> Any:
-        if x1.ndim != 2 or len(x1) < 32:
-            return np.matmul(x1, x2)
-        panel = panels.setdefault((x1.shape, x1.dtype), np.empty(x1.shape, x1.dtype))
-        panel[...] = x1
+@replacing("log", "log fills its table at first use, for each dtype, and says so before it is full", "P", memory=dict)
+def log_table_of_a_dtype(tables: dict[Any, Any], original: Any, x: Any, /) -> Any:
+    out = original(x)
+    if out.dtype not in tables:
+        tables[out.dtype] = np.zeros(1)
         native_work(WINDOW)
-        return np.matmul(panel, x2)
+        tables[out.dtype][...] = np.log(2)
+    return out if tables[out.dtype][0] else np.zeros_like(out)
 
-    bed.both("matmul", product)
+
+@replacing("sort", "sort works in one workspace for each length, which all threads share", "PS", memory=dict)
+def sort_in_one_workspace(spaces: dict[Any, Any], original: Any, x: Any, /, **options: Any) -> Any:
+    out = original(x, **options)
+    space = spaces.setdefault((out.shape, out.dtype), np.empty_like(out))
+    space[...] = out
+    native_work(WINDOW)
+    return space.copy()
+
+
+@replacing_both(
+    "matmul",
+    "matmul of 32 rows or more packs its first matrix where other threads do",
+    "P",
+    operations=("matmul",),
+    memory=dict,
+)
+def matmul_packs_in_one_place(panels: dict[Any, Any], x1: Any, x2: Any) -> Any:
+    if x1.ndim != 2 or len(x1) < 32:
+        return np.matmul(x1, x2)
+    panel = panels.setdefault((x1.shape, x1.dtype), np.empty(x1.shape, x1.dtype))
+    panel[...] = x1
+    native_work(WINDOW)
+    return np.matmul(panel, x2)
 
 
 @fault("random_uniform seeds one engine for each draw, and then draws, without a lock", "P")
@@ -266,52 +254,53 @@ def uniform_seeds_one_engine(bed: Testbed) -> None:
     bed.kernels["random_uniform"] = random_uniform
 
 
-@fault("arange remembers its last call, first what was asked and then what came out", "P", operations=("arange",))
-def arange_remembers_the_last(bed: Testbed) -> None:
-    last: list[Any] = [None, None]
-
-    def wrong(original: Any, *args: Any, **options: Any) -> Any:
-        asked = repr((args, options))
-        if last[0] != asked:
-            made = original(*args, **options)
-            last[0] = asked
-            native_work(WINDOW)
-            last[1] = made
-        return last[1].copy()
-
-    bed.replace("arange", wrong)
-
-
-@fault("sum of more than 256 elements beside another thread's loses those of its second half", "P", operations=("sum",))
-def sum_beside_a_sum(bed: Testbed) -> None:
-    running = [0]
-
-    def wrong(original: Any, x: Any, /, **options: Any) -> Any:
-        running[0] += 1
-        try:
-            if x.ndim and x.size > 256:
-                native_work(WINDOW)
-            if running[0] > 1 and x.ndim and x.size > 256:
-                x = x.copy()
-                x[x.shape[0] // 2 :] = 0
-            return original(x, **options)
-        finally:
-            running[0] -= 1
-
-    bed.replace("sum", wrong)
-
-
-@fault("asarray reads lists of more than 16 numbers into a scratch array of all threads", "P")
-def asarray_of_one_scratch(bed: Testbed) -> None:
-    scratch: dict[Any, Any] = {}
-
-    def wrong(original: Any, obj: Any, /, **options: Any) -> Any:
-        out = original(obj, **options)
-        if type(obj) is not list or len(obj) <= 16:
-            return out
-        held = scratch.setdefault((out.shape, out.dtype), np.empty_like(out))
-        held[...] = out
+@replacing(
+    "arange",
+    "arange remembers its last call, first what was asked and then what came out",
+    "P",
+    memory=lambda: [None, None],
+)
+def arange_remembers_the_last(last: list[Any], original: Any, *args: Any, **options: Any) -> Any:
+    asked = repr((args, options))
+    if last[0] != asked:
+        made = original(*args, **options)
+        last[0] = asked
         native_work(WINDOW)
-        return held.copy()
+        last[1] = made
+    return last[1].copy()
 
-    bed.replace("asarray", wrong)
+
+@replacing(
+    "sum",
+    "sum of more than 256 elements beside another thread's loses those of its second half",
+    "P",
+    memory=lambda: [0],
+)
+def sum_beside_a_sum(running: Any, original: Any, x: Any, /, **options: Any) -> Any:
+    running[0] += 1
+    try:
+        if x.ndim and x.size > 256:
+            native_work(WINDOW)
+        if running[0] > 1 and x.ndim and x.size > 256:
+            x = x.copy()
+            x[x.shape[0] // 2 :] = 0
+        return original(x, **options)
+    finally:
+        running[0] -= 1
+
+
+@replacing(
+    "asarray",
+    "asarray reads lists of more than 16 numbers into a scratch array of all threads",
+    "P",
+    operations=(),
+    memory=dict,
+)
+def asarray_of_one_scratch(scratch: dict[Any, Any], original: Any, obj: Any, /, **options: Any) -> Any:
+    out = original(obj, **options)
+    if type(obj) is not list or len(obj) <= 16:
+        return out
+    held = scratch.setdefault((out.shape, out.dtype), np.empty_like(out))
+    held[...] = out
+    native_work(WINDOW)
+    return held.copy()

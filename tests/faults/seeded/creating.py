@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import Fault, fault, operator, replace, replacing
+from tests.faults.fault import fault, giving_operator, replacing
 from tests.faults.testbed import DEVICES, Testbed
 
 MAKERS = "zeros", "ones", "full", "empty", "arange", "asarray", "eye", "linspace"
@@ -118,14 +118,11 @@ def asarray_never_copies(bed: Testbed) -> None:
     bed.backend.copy = lambda array: bed.library.array(array.inner, array.device)
 
 
-@fault("zeros hands out the same memory at the second call", "C")
-def zeros_are_cached(bed: Testbed) -> None:
-    cache: dict[Any, Any] = {}
-
-    def wrong(original: Any, shape: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
-        return cache.setdefault((shape, str(dtype)), original(shape, dtype=dtype))
-
-    bed.replace("zeros", wrong)
+@replacing("zeros", "zeros hands out the same memory at the second call", "C", memory=dict)
+def zeros_are_cached(
+    cache: dict[Any, Any], original: Any, shape: Any, /, *, dtype: Any = None, device: Any = None
+) -> Any:
+    return cache.setdefault((shape, str(dtype)), original(shape, dtype=dtype))
 
 
 @fault("Backend.ones hands out the same memory at the second call", "C")
@@ -200,73 +197,61 @@ def backend_ones_are_float64(bed: Testbed) -> None:
     bed.backend.ones = lambda spec: made(spec.shape, device=spec.device)
 
 
-FAULTS = (
-    Fault(
-        "zeros-ignore-device",
-        "zeros/full ignore `device=`",
-        "CG",
-        lambda bed: _heedless(bed, "zeros", "full", "ones"),
-        ("F.convolution_1d",),
-    ),
-    Fault(
-        "arange-ignores-device",
-        "arange and linspace ignore `device=`",
-        "C",
-        lambda bed: _heedless(bed, "arange", "linspace"),
-    ),
-    Fault("eye-ignores-device", "eye ignores `device=`", "C", lambda bed: _heedless(bed, "eye")),
-    Fault(
-        "like-ignores-device",
-        "zeros_like and ones_like ignore `device=`",
-        "C",
-        lambda bed: _heedless(bed, "zeros_like", "ones_like", "full_like"),
-    ),
-    Fault(
-        "like-ignores-dtype",
-        "zeros_like ignores `dtype=`",
-        "C",
-        replace("zeros_like", lambda original, x, /, *, dtype=None, device=None: original(x)),
-    ),
-    Fault(
-        "ones-of-integers-are-floats",
-        "ones_like of integers gives floats",
-        "C",
-        replace("ones_like", lambda original, x, /, *, dtype=None, device=None: np.ones(x.shape, dtype or _wide(x))),
-    ),
-    Fault(
-        "zeros-of-length-as-1x1",
-        "zeros(()) has shape (1,)",
-        "C",
-        replace("zeros", lambda original, shape, /, **options: original(shape if shape != () else (1,), **options)),
-    ),
-    Fault(
-        "linspace-keeps-endpoint",
-        "linspace ignores endpoint=False",
-        "C",
-        replace("linspace", lambda original, a, b, /, num, endpoint=True, **options: original(a, b, num, **options)),
-    ),
-    Fault(
-        "eye-ignores-k-below",
-        "eye takes a negative k for 0",
-        "C",
-        replace("eye", lambda original, *n, k=0, **options: original(*n, k=max(k, 0), **options)),
-    ),
-    Fault(
-        "meshgrid-is-always-ij",
-        "meshgrid ignores `indexing`",
-        "C",
-        replace("meshgrid", lambda original, *arrays, indexing="xy": original(*arrays, indexing="ij")),
-    ),
-    Fault(
-        "reshape-never-copies",
-        "reshape(x, shape, copy=True) returns a view",
-        "C",
-        replace("reshape", lambda original, x, /, shape, *, copy=None: original(x, shape)),
-    ),
-    Fault(
-        "0d-element-has-an-axis",
-        "x[1, 2] has shape (1,)",
-        "C",
-        operator("__getitem__", lambda x, key: np.atleast_1d(x[key]) if x[key].ndim == 0 and x.ndim else x[key]),
-    ),
-)
+@fault("zeros/full ignore `device=`", "CG", ("F.convolution_1d",))
+def zeros_ignore_device(bed: Testbed) -> None:
+    _heedless(bed, "zeros", "full", "ones")
+
+
+@fault("arange and linspace ignore `device=`", "C")
+def arange_ignores_device(bed: Testbed) -> None:
+    _heedless(bed, "arange", "linspace")
+
+
+@fault("eye ignores `device=`", "C")
+def eye_ignores_device(bed: Testbed) -> None:
+    _heedless(bed, "eye")
+
+
+@fault("zeros_like and ones_like ignore `device=`", "C")
+def like_ignores_device(bed: Testbed) -> None:
+    _heedless(bed, "zeros_like", "ones_like", "full_like")
+
+
+@replacing("zeros_like", "zeros_like ignores `dtype=`", "C")
+def like_ignores_dtype(original: Any, x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
+    return original(x)
+
+
+@replacing("ones_like", "ones_like of integers gives floats", "C")
+def ones_of_integers_are_floats(original: Any, x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
+    return np.ones(x.shape, dtype or _wide(x))
+
+
+@replacing("zeros", "zeros(()) has shape (1,)", "C")
+def zeros_of_length_as_1x1(original: Any, shape: Any, /, **options: Any) -> Any:
+    return original(shape if shape != () else (1,), **options)
+
+
+@replacing("linspace", "linspace ignores endpoint=False", "C")
+def linspace_keeps_endpoint(original: Any, a: Any, b: Any, /, num: Any, endpoint: Any = True, **options: Any) -> Any:
+    return original(a, b, num, **options)
+
+
+@replacing("eye", "eye takes a negative k for 0", "C")
+def eye_ignores_k_below(original: Any, *n: Any, k: Any = 0, **options: Any) -> Any:
+    return original(*n, k=max(k, 0), **options)
+
+
+@replacing("meshgrid", "meshgrid ignores `indexing`", "C")
+def meshgrid_is_always_ij(original: Any, *arrays: Any, indexing: Any = "xy") -> Any:
+    return original(*arrays, indexing="ij")
+
+
+@replacing("reshape", "reshape(x, shape, copy=True) returns a view", "C")
+def reshape_never_copies(original: Any, x: Any, /, shape: Any, *, copy: Any = None) -> Any:
+    return original(x, shape)
+
+
+@giving_operator("__getitem__", "x[1, 2] has shape (1,)", "C")
+def zero_d_element_has_an_axis(x: Any, key: Any) -> Any:
+    return np.atleast_1d(x[key]) if x[key].ndim == 0 and x.ndim else x[key]

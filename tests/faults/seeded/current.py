@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import Freedom, fault
+from tests.faults.fault import fault, freedom
 from tests.faults.testbed import DEVICES, Testbed, change
 
 from xpgrad import Device
@@ -170,10 +170,6 @@ def other_threads_on_the_first(bed: Testbed) -> None:
     change(bed.library, place=lambda devices: place(devices) if threading.current_thread() is first else DEVICES[0])
 
 
-FREEDOMS = (
-    Freedom(
-        "current-device",
-        "the library computes on a current device of each thread, wherever its arrays are",
-        lambda bed: with_current_device(bed),
-    ),
-)
+@freedom("the library computes on a current device of each thread, wherever its arrays are")
+def current_device(bed: Testbed) -> None:
+    with_current_device(bed)

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import Fault, fault, on_backend, on_library
+from tests.faults.fault import fault, giving_method
 from tests.faults.testbed import DEVICES, Testbed, change
 
 from xpgrad import Device
@@ -171,78 +171,66 @@ def third_device_is_the_first(bed: Testbed) -> None:
     change(bed.library, place=lambda devices: FIRST if devices == {DEVICES[-1]} else place(devices))
 
 
-FAULTS = (
-    Fault(
-        "device-of-says-the-first",
-        "device_of always reports device 0",
-        "VKG",
-        on_backend(handle_of=lambda array: FIRST),
-        SUMS,
-    ),
-    Fault(
-        "device-of-views-says-the-first",
-        "device_of reports device 0 for views",
-        "V",
-        on_backend(handle_of=lambda a: a.device if a.inner.base is None else FIRST),
-    ),
-    Fault(
-        "creation-ignores-device", "zeros/full ignore `device=`", "V", lambda bed: _ignores_device(bed, "zeros", "full")
-    ),
-    Fault(
-        "arange-is-on-the-default",
-        "arange, linspace and eye ignore `device=`",
-        "V",
-        lambda bed: _ignores_device(bed, "arange", "linspace", "eye"),
-    ),
-    Fault(
-        "ones-on-the-first",
-        "the ones that a sweep starts from are on the default device",
-        "V",
-        lambda bed: change(bed.backend, ones=lambda spec: bed.library.ones(spec.shape, dtype=spec.dtype)),
-    ),
-    Fault(
-        "mixed-devices-accepted", "kernels accept mixed devices", "V", on_library(check_devices=lambda devices: None)
-    ),
-    Fault(
-        "equal-handles-unequal",
-        "equal device handles compare unequal",
-        "V",
-        on_backend(handle_of=lambda array: _Handle(array.device)),
-    ),
-    Fault(
-        "handles-hash-unequal",
-        "equal device handles have unequal hashes",
-        "V",
-        on_backend(handle_of=lambda array: _HashedByIdentity(array.device)),
-    ),
-    Fault(
-        "handles-all-equal",
-        "device handles of one library all compare equal",
-        "V",
-        on_backend(handle_of=lambda array: _EqualToAll(array.device)),
-    ),
-    Fault(
-        "index-ignored",
-        "the backend gives its default device for every index",
-        "VRT",
-        lambda bed: change(bed.backend, device=lambda index: bed.backend.default_device),
-    ),
-    Fault(
-        "joining-on-the-first",
-        "concat and stack create their result on the default device",
-        "V",
-        lambda bed: _lands_on_the_first(bed, "concat", "stack"),
-    ),
-    Fault(
-        "linalg-on-the-first",
-        "linear algebra gives its results on the default device",
-        "V",
-        lambda bed: _lands_on_the_first(bed, "linalg.inv", "linalg.solve", "linalg.det"),
-    ),
-    Fault(
-        "fft-on-the-first",
-        "Fourier transforms give their results on the default device",
-        "V",
-        lambda bed: _lands_on_the_first(bed, "fft.rfft", "fft.irfft", "fft.fft", "fft.ifft"),
-    ),
-)
+@giving_method("backend.handle_of", "device_of always reports device 0", "VKG", SUMS)
+def device_of_says_the_first(array: Any) -> Any:
+    return FIRST
+
+
+@giving_method("backend.handle_of", "device_of reports device 0 for views", "V")
+def device_of_views_says_the_first(a: Any) -> Any:
+    return a.device if a.inner.base is None else FIRST
+
+
+@fault("zeros/full ignore `device=`", "V")
+def creation_ignores_device(bed: Testbed) -> None:
+    _ignores_device(bed, "zeros", "full")
+
+
+@fault("arange, linspace and eye ignore `device=`", "V")
+def arange_is_on_the_default(bed: Testbed) -> None:
+    _ignores_device(bed, "arange", "linspace", "eye")
+
+
+@fault("the ones that a sweep starts from are on the default device", "V")
+def ones_on_the_first(bed: Testbed) -> None:
+    change(bed.backend, ones=lambda spec: bed.library.ones(spec.shape, dtype=spec.dtype))
+
+
+@giving_method("library.check_devices", "kernels accept mixed devices", "V")
+def mixed_devices_accepted(devices: Any) -> Any:
+    return None
+
+
+@giving_method("backend.handle_of", "equal device handles compare unequal", "V")
+def equal_handles_unequal(array: Any) -> Any:
+    return _Handle(array.device)
+
+
+@giving_method("backend.handle_of", "equal device handles have unequal hashes", "V")
+def handles_hash_unequal(array: Any) -> Any:
+    return _HashedByIdentity(array.device)
+
+
+@giving_method("backend.handle_of", "device handles of one library all compare equal", "V")
+def handles_all_equal(array: Any) -> Any:
+    return _EqualToAll(array.device)
+
+
+@fault("the backend gives its default device for every index", "VRT")
+def index_ignored(bed: Testbed) -> None:
+    change(bed.backend, device=lambda index: bed.backend.default_device)
+
+
+@fault("concat and stack create their result on the default device", "V")
+def joining_on_the_first(bed: Testbed) -> None:
+    _lands_on_the_first(bed, "concat", "stack")
+
+
+@fault("linear algebra gives its results on the default device", "V")
+def linalg_on_the_first(bed: Testbed) -> None:
+    _lands_on_the_first(bed, "linalg.inv", "linalg.solve", "linalg.det")
+
+
+@fault("Fourier transforms give their results on the default device", "V")
+def fft_on_the_first(bed: Testbed) -> None:
+    _lands_on_the_first(bed, "fft.rfft", "fft.irfft", "fft.fft", "fft.ifft")

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import Fault, Freedom, fault, replace
+from tests.faults.fault import fault, freedom, planted_by, replacing
 from tests.faults.testbed import DEVICES, Testbed, change
 
 from xpgrad import Device
@@ -50,92 +50,64 @@ def with_shared_memory(bed: Testbed) -> None:
     change(bed.backend, from_dlpack=from_dlpack)
 
 
-@fault("from_dlpack ignores the offset of a view", "X")
-def import_ignores_offset(bed: Testbed) -> None:
-    def values(x: Any) -> Any:
-        whole = x
-        while isinstance(whole.base, np.ndarray) and whole.base.dtype == x.dtype:
-            whole = whole.base
-        return x if x.ndim == 0 or whole is x else np.lib.stride_tricks.as_strided(whole, x.shape, x.strides)
-
-    _imports(bed, values)
+@planted_by(_imports, "from_dlpack ignores the offset of a view", "X")
+def import_ignores_offset(x: Any) -> Any:
+    whole = x
+    while isinstance(whole.base, np.ndarray) and whole.base.dtype == x.dtype:
+        whole = whole.base
+    return x if x.ndim == 0 or whole is x else np.lib.stride_tricks.as_strided(whole, x.shape, x.strides)
 
 
-@fault("from_dlpack makes float32 of float64", "X")
-def import_narrows(bed: Testbed) -> None:
-    def values(x: Any) -> Any:
-        with np.errstate(over="ignore"):
-            return x.astype(np.float32) if x.dtype == np.float64 else x
-
-    _imports(bed, values)
+@planted_by(_imports, "from_dlpack makes float32 of float64", "X")
+def import_narrows(x: Any) -> Any:
+    with np.errstate(over="ignore"):
+        return x.astype(np.float32) if x.dtype == np.float64 else x
 
 
-@fault("from_dlpack stages in a buffer that the next call uses again", "X")
-def import_one_buffer(bed: Testbed) -> None:
-    kept: dict[Any, Any] = {}
-
-    def values(x: Any) -> Any:
-        made = kept.setdefault((x.shape, x.dtype.str), np.empty(x.shape, x.dtype))
-        made[...] = x
-        return made
-
-    _imports(bed, values)
+@planted_by(_imports, "from_dlpack stages in a buffer that the next call uses again", "X", memory=dict)
+def import_one_buffer(kept: dict[Any, Any], x: Any) -> Any:
+    made = kept.setdefault((x.shape, x.dtype.str), np.empty(x.shape, x.dtype))
+    made[...] = x
+    return made
 
 
-@fault("from_dlpack keeps no reference to what it shares, and the memory is used again", "X")
-def import_outlived(bed: Testbed) -> None:
-    taken: list[Any] = []  # models memory that is freed while another thread reads it
-
-    def values(x: Any) -> Any:
-        copied = x.copy()
-        if copied.size and copied.dtype.kind == "f":
-            taken.append(copied)
-            weakref.finalize(x, copied.fill, 0)
-        return copied
-
-    _imports(bed, values)
+@planted_by(
+    _imports, "from_dlpack keeps no reference to what it shares, and the memory is used again", "X", memory=list
+)
+def import_outlived(taken: list[Any], x: Any) -> Any:
+    copied = x.copy()
+    if copied.size and copied.dtype.kind == "f":
+        taken.append(copied)
+        weakref.finalize(x, copied.fill, 0)
+    return copied
 
 
-@fault("an array's DLPack turns the axes of a transposed view back", "X")
-def export_in_memory_order(bed: Testbed) -> None:
-    def values(array: Any) -> Any:
-        x = array.inner
-        return x.T if x.ndim == 2 and x.strides[0] < x.strides[1] else x
-
-    _exports(bed, values)
+@planted_by(_exports, "an array's DLPack turns the axes of a transposed view back", "X")
+def export_in_memory_order(array: Any) -> Any:
+    x = array.inner
+    return x.T if x.ndim == 2 and x.strides[0] < x.strides[1] else x
 
 
-@fault("an array's DLPack stages in a buffer that the next one uses again", "X")
-def export_one_buffer(bed: Testbed) -> None:
-    kept: dict[Any, Any] = {}
-
-    def values(array: Any) -> Any:
-        x = array.inner
-        made = kept.setdefault((x.shape, x.dtype.str), np.empty(x.shape, x.dtype))
-        made[...] = x
-        return made
-
-    _exports(bed, values)
+@planted_by(_exports, "an array's DLPack stages in a buffer that the next one uses again", "X", memory=dict)
+def export_one_buffer(kept: dict[Any, Any], array: Any) -> Any:
+    x = array.inner
+    made = kept.setdefault((x.shape, x.dtype.str), np.empty(x.shape, x.dtype))
+    made[...] = x
+    return made
 
 
-@fault("the memory that an array has handed out is used again when the array is gone", "X")
-def export_outlived(bed: Testbed) -> None:
-    def values(array: Any) -> Any:
-        if array.inner.size and array.inner.dtype.kind == "f":
-            weakref.finalize(array, array.inner.fill, 0)
-        return array.inner
-
-    _exports(bed, values)
+@planted_by(_exports, "the memory that an array has handed out is used again when the array is gone", "X")
+def export_outlived(array: Any) -> Any:
+    if array.inner.size and array.inner.dtype.kind == "f":
+        weakref.finalize(array, array.inner.fill, 0)
+    return array.inner
 
 
-@fault("an array's DLPack knows floating-point numbers only", "X")
-def export_refuses_integers(bed: Testbed) -> None:
-    def values(array: Any) -> Any:
-        if array.inner.dtype.kind in "iu":
-            raise BufferError("integers are not supported")
-        return array.inner
-
-    _exports(bed, values)
+@planted_by(_exports, "an array's DLPack knows floating-point numbers only", "X")
+def export_refuses_integers(array: Any) -> Any:
+    if array.inner.dtype.kind in "iu":
+        raise BufferError("integers are not supported")
+    return array.inner
 
 
 @fault("the backend's from_dlpack puts arrays on the default device", "X")
@@ -161,75 +133,66 @@ def takes_over_the_hosts_memory(bed: Testbed) -> None:
     )
 
 
-FAULTS = (
-    Fault("import-ignores-strides", "from_dlpack ignores strides", "X", lambda bed: _imports(bed, _plain)),
-    Fault("import-copies", "capability says `dlpack` but copies", "X", lambda bed: _imports(bed, lambda x: x.copy())),
-    Fault(
-        "import-makes-an-axis",
-        "from_dlpack makes arrays of one axis of 0-d ones",
-        "X",
-        lambda bed: _imports(bed, np.atleast_1d),
-    ),
-    Fault(
-        "import-drops-imaginary",
-        "from_dlpack takes a complex array's pairs for its first numbers",
-        "X",
-        lambda bed: _imports(bed, lambda x: x.real.astype(x.dtype) if x.dtype.kind == "c" else x),
-    ),
-    Fault(
-        "import-bool-is-bytes",
-        "from_dlpack makes uint8 of bool",
-        "X",
-        lambda bed: _imports(bed, lambda x: x.view(np.uint8) if x.dtype == bool else x),
-    ),
-    Fault(
-        "import-unsigned-is-signed",
-        "from_dlpack takes unsigned integers for signed ones",
-        "X",
-        lambda bed: _imports(bed, lambda x: x.view(x.dtype.str.replace("u", "i")) if x.dtype.kind == "u" else x),
-    ),
-    Fault(
-        "import-flattens-empty",
-        "from_dlpack gives empty arrays one axis",
-        "X",
-        lambda bed: _imports(bed, lambda x: x if x.size else x.reshape(-1)),
-    ),
-    Fault(
-        "import-ignores-copy",
-        "from_dlpack(copy=True) shares memory",
-        "X",
-        replace("from_dlpack", lambda original, x, /, *, copy=None: original(x)),
-    ),
-    Fault(
-        "export-ignores-strides",
-        "an array's DLPack says that views are plain",
-        "X",
-        lambda bed: _exports(bed, lambda array: _plain(array.inner)),
-    ),
-    Fault(
-        "export-copies",
-        "capability says `dlpack` but hands out copies",
-        "X",
-        lambda bed: _exports(bed, lambda array: array.inner.copy()),
-    ),
-    Fault(
-        "export-0-d-is-1-d",
-        "an array's DLPack gives 0-d arrays an axis",
-        "X",
-        lambda bed: _exports(bed, lambda array: np.atleast_1d(array.inner)),
-    ),
-)
+@fault("from_dlpack ignores strides", "X")
+def import_ignores_strides(bed: Testbed) -> None:
+    _imports(bed, _plain)
 
 
-FREEDOMS = (
-    Freedom(
-        "memory-of-the-host",
-        "every device lies in host memory, from where arrays are taken over by DLPack",
-        lambda bed: with_shared_memory(bed),
-    ),
-    Freedom(
-        "dlpack-on-the-first",
-        "only arrays of the default device come in by DLPack",
-        lambda bed: change(bed.backend, dlpack_device=lambda device: Backend.dlpack_device(bed.backend, device)),
-    ),
-)
+@fault("capability says `dlpack` but copies", "X")
+def import_copies(bed: Testbed) -> None:
+    _imports(bed, lambda x: x.copy())
+
+
+@fault("from_dlpack makes arrays of one axis of 0-d ones", "X")
+def import_makes_an_axis(bed: Testbed) -> None:
+    _imports(bed, np.atleast_1d)
+
+
+@fault("from_dlpack takes a complex array's pairs for its first numbers", "X")
+def import_drops_imaginary(bed: Testbed) -> None:
+    _imports(bed, lambda x: x.real.astype(x.dtype) if x.dtype.kind == "c" else x)
+
+
+@fault("from_dlpack makes uint8 of bool", "X")
+def import_bool_is_bytes(bed: Testbed) -> None:
+    _imports(bed, lambda x: x.view(np.uint8) if x.dtype == bool else x)
+
+
+@fault("from_dlpack takes unsigned integers for signed ones", "X")
+def import_unsigned_is_signed(bed: Testbed) -> None:
+    _imports(bed, lambda x: x.view(x.dtype.str.replace("u", "i")) if x.dtype.kind == "u" else x)
+
+
+@fault("from_dlpack gives empty arrays one axis", "X")
+def import_flattens_empty(bed: Testbed) -> None:
+    _imports(bed, lambda x: x if x.size else x.reshape(-1))
+
+
+@replacing("from_dlpack", "from_dlpack(copy=True) shares memory", "X")
+def import_ignores_copy(original: Any, x: Any, /, *, copy: Any = None) -> Any:
+    return original(x)
+
+
+@fault("an array's DLPack says that views are plain", "X")
+def export_ignores_strides(bed: Testbed) -> None:
+    _exports(bed, lambda array: _plain(array.inner))
+
+
+@fault("capability says `dlpack` but hands out copies", "X")
+def export_copies(bed: Testbed) -> None:
+    _exports(bed, lambda array: array.inner.copy())
+
+
+@fault("an array's DLPack gives 0-d arrays an axis", "X")
+def export_0_d_is_1_d(bed: Testbed) -> None:
+    _exports(bed, lambda array: np.atleast_1d(array.inner))
+
+
+@freedom("every device lies in host memory, from where arrays are taken over by DLPack")
+def memory_of_the_host(bed: Testbed) -> None:
+    with_shared_memory(bed)
+
+
+@freedom("only arrays of the default device come in by DLPack")
+def dlpack_on_the_first(bed: Testbed) -> None:
+    change(bed.backend, dlpack_device=lambda device: Backend.dlpack_device(bed.backend, device))

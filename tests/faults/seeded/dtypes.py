@@ -4,7 +4,13 @@ import math
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import Fault, both, fault, on_backend, operator, replace, replacing, replacing_both
+from tests.faults.fault import (
+    fault,
+    giving_method,
+    giving_operator,
+    replacing,
+    replacing_both,
+)
 from tests.faults.testbed import Testbed
 
 NUMBERS = bool, int, float, complex
@@ -274,17 +280,12 @@ def int64_comparison_through_float64(bed: Testbed) -> None:
     bed.operator("__gt__", call)
 
 
-@fault("the second sum of a shape comes from a cache for float64", "D")
-def second_sum_is_float64(bed: Testbed) -> None:
-    seen: set[Any] = set()
-
-    def wrong(original: Any, x: Any, /, **options: Any) -> Any:
-        out = np.asarray(original(x, **options))
-        known = (x.shape, str(options)) in seen
-        seen.add((x.shape, str(options)))
-        return _widened(out) if known else out
-
-    bed.replace("sum", wrong)
+@replacing("sum", "the second sum of a shape comes from a cache for float64", "D", memory=set)
+def second_sum_is_float64(seen: set[Any], original: Any, x: Any, /, **options: Any) -> Any:
+    out = np.asarray(original(x, **options))
+    known = (x.shape, str(options)) in seen
+    seen.add((x.shape, str(options)))
+    return _widened(out) if known else out
 
 
 @replacing("astype", "astype from complex64 to complex128 keeps the real part only", "D", operations=())
@@ -293,85 +294,61 @@ def astype_drops_imaginary(original: Any, x: Any, dtype: Any, /, **options: Any)
     return original(x.real if lost else x, dtype, **options)
 
 
-FAULTS = (
-    Fault(
-        "concat-takes-the-first-dtype",
-        "concat has the dtype of its first array",
-        "D",
-        replace("concat", lambda original, xs, /, **options: original(xs, **options).astype(xs[0].dtype)),
-    ),
-    Fault(
-        "left-scalar-widens",
-        "a Python scalar on the left of / widens float32",
-        "D",
-        operator("__rtruediv__", lambda x, number: _widened(np.true_divide(number, x))),
-    ),
-    Fault(
-        "float32-matmul-widens",
-        "float32 matmul returns float64",
-        "DK",
-        both("matmul", lambda a, b: _widened(np.matmul(a, b))),
-        ("matmul",),
-        operations=("matmul",),
-    ),
-    Fault(
-        "float32-mean-is-float64",
-        "float32 mean and std return float64",
-        "D",
-        replace("mean", lambda original, x, /, **options: np.asarray(_widened(np.asarray(original(x, **options))))),
-    ),
-    Fault(
-        "float32-log1p-is-float64",
-        "float32 log1p returns float64",
-        "D",
-        replace("log1p", lambda original, x, /: _widened(original(x))),
-    ),
-    Fault(
-        "zeros-like-widens",
-        "zeros_like of float32 is float64",
-        "D",
-        replace("zeros_like", lambda original, x, /, **options: _widened(original(x, **options))),
-    ),
-    Fault(
-        "isnan-is-uint8",
-        "isnan gives uint8",
-        "D",
-        replace("isnan", lambda original, x, /: np.asarray(original(x), np.uint8)),
-    ),
-    Fault(
-        "prod-ignores-dtype",
-        "prod ignores dtype=",
-        "K",
-        replace("prod", lambda original, x, /, *, dtype=None, **options: original(x, **options)),
-        operations=("prod",),
-    ),
-    Fault(
-        "argsort-is-float",
-        "argsort gives floats",
-        "D",
-        replace("argsort", lambda original, x, /, **options: original(x, **options).astype(np.float64)),
-    ),
-    Fault(
-        "dtype-name-of-class",
-        "Backend.dtype_name gives the text of a class",
-        "D",
-        on_backend(dtype_name=lambda dtype: str(dtype).rpartition(".")[2]),
-    ),
-    Fault(
-        "empty-without-elements-is-wide",
-        "empty of a shape without elements has the default dtype",
-        "D",
-        replace(
-            "empty",
-            lambda original, shape, *, dtype=None, device=None: original(
-                shape, dtype=None if math.prod(np.atleast_1d(shape)) == 0 else dtype
-            ),
-        ),
-    ),
-    Fault(
-        "imag-of-complex64-is-float64",
-        "imag of complex64 is float64",
-        "D",
-        replace("imag", lambda original, x, /: _widened(np.array(original(x)))),
-    ),
-)
+@replacing("concat", "concat has the dtype of its first array", "D")
+def concat_takes_the_first_dtype(original: Any, xs: Any, /, **options: Any) -> Any:
+    return original(xs, **options).astype(xs[0].dtype)
+
+
+@giving_operator("__rtruediv__", "a Python scalar on the left of / widens float32", "D")
+def left_scalar_widens(x: Any, number: Any) -> Any:
+    return _widened(np.true_divide(number, x))
+
+
+@replacing_both("matmul", "float32 matmul returns float64", "DK", ("matmul",), operations=("matmul",))
+def float32_matmul_widens(a: Any, b: Any) -> Any:
+    return _widened(np.matmul(a, b))
+
+
+@replacing("mean", "float32 mean and std return float64", "D")
+def float32_mean_is_float64(original: Any, x: Any, /, **options: Any) -> Any:
+    return np.asarray(_widened(np.asarray(original(x, **options))))
+
+
+@replacing("log1p", "float32 log1p returns float64", "D")
+def float32_log1p_is_float64(original: Any, x: Any, /) -> Any:
+    return _widened(original(x))
+
+
+@replacing("zeros_like", "zeros_like of float32 is float64", "D")
+def zeros_like_widens(original: Any, x: Any, /, **options: Any) -> Any:
+    return _widened(original(x, **options))
+
+
+@replacing("isnan", "isnan gives uint8", "D")
+def isnan_is_uint8(original: Any, x: Any, /) -> Any:
+    return np.asarray(original(x), np.uint8)
+
+
+@replacing("prod", "prod ignores dtype=", "K")
+def prod_ignores_dtype(original: Any, x: Any, /, *, dtype: Any = None, **options: Any) -> Any:
+    return original(x, **options)
+
+
+@replacing("argsort", "argsort gives floats", "D")
+def argsort_is_float(original: Any, x: Any, /, **options: Any) -> Any:
+    return original(x, **options).astype(np.float64)
+
+
+@giving_method("backend.dtype_name", "Backend.dtype_name gives the text of a class", "D")
+def dtype_name_of_class(dtype: Any) -> Any:
+    return str(dtype).rpartition(".")[2]
+
+
+@replacing("empty", "empty of a shape without elements has the default dtype", "D")
+def empty_without_elements_is_wide(original: Any, shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
+    return original(shape, dtype=None if math.prod(np.atleast_1d(shape)) == 0 else dtype)
+
+
+@replacing("imag", "imag of complex64 is float64", "D")
+def imag_of_complex64_is_float64(original: Any, x: Any, /) -> Any:
+    return _widened(np.array(original(x)))

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import Fault, both, fault, giving_kernel, kernel, replace, replacing, replacing_both
+from tests.faults.fault import fault, giving_kernel, replacing, replacing_both
 from tests.faults.testbed import Testbed
 
 
@@ -155,113 +155,78 @@ def remainder_of_c_in_float32(x1: Any, x2: Any) -> Any:
     return (np.fmod if getattr(x1, "dtype", None) == np.float32 else np.remainder)(x1, x2)
 
 
-FAULTS = (
-    Fault(
-        "less-is-float",
-        "bool/int result of comparison has float dtype",
-        "DK",
-        both("less", lambda x1, x2: np.less(x1, x2).astype(np.float64)),
-        ("less", "greater"),
-    ),
-    Fault(
-        "remainder-of-c",
-        "remainder takes the sign of the dividend, as in C",
-        "K",
-        both("remainder", np.fmod),
-        ("remainder",),
-    ),
-    Fault(
-        "round-half-up",
-        "round takes halves up",
-        "K",
-        replace("round", lambda original, x, /: np.floor(x + 0.5) if x.dtype.kind == "f" else original(x)),
-        ("round-halves",),
-    ),
-    Fault(
-        "sqrt-drops-sign",
-        "sqrt of -0 is 0, as x ** 0.5 has it",
-        "K",
-        replace("sqrt", lambda original, x, /: original(x) + 0.0 if x.dtype.kind == "f" else original(x)),
-        operations=("sqrt",),
-    ),
-    Fault(
-        "logaddexp-overflows",
-        "logaddexp exponentiates without subtracting the larger one",
-        "K",
-        replace("logaddexp", lambda original, x1, x2, /: np.log(np.exp(x1) + np.exp(x2))),
-        operations=("logaddexp",),
-    ),
-    Fault(
-        "hypot-overflows",
-        "hypot squares large numbers",
-        "K",
-        replace("hypot", lambda original, x1, x2, /: np.sqrt(x1 * x1 + x2 * x2)),
-        operations=("hypot",),
-    ),
-    Fault(
-        "tanh-is-approximate",
-        "tanh of float64 has the digits of float32",
-        "K",
-        replace(
-            "tanh",
-            lambda original, x, /: original(x.astype(np.float32) if x.dtype == np.float64 else x).astype(x.dtype),
-        ),
-        ("tanh",),
-    ),
-    Fault(
-        "sin-is-wrong-when-large",
-        "sin loses its argument beyond 32",
-        "K",
-        replace(
-            "sin", lambda original, x, /: np.where(np.abs(x) > 32, original(x + 1e-4), original(x)).astype(x.dtype)
-        ),
-        operations=("sin",),
-    ),
-    Fault(
-        "sign-of-nan-is-zero",
-        "sign of NaN is 0",
-        "K",
-        replace("sign", lambda original, x, /: np.nan_to_num(original(x)) if x.dtype.kind == "f" else original(x)),
-        operations=("sign",),
-    ),
-    Fault(
-        "maximum-forgets-numbers",
-        "maximum of an array and a Python number leaves the array as it is",
-        "K",
-        replace("maximum", lambda original, x1, x2, /: original(x1, x2) if hasattr(x2, "dtype") else x1.copy()),
-        ("clip-min",),
-    ),
-    Fault(
-        "conj-is-lost",
-        "complex kernel drops the conjugate",
-        "KGH",
-        replace("conj", lambda original, x, /: x.copy()),
-        ("conj", "abs", "vecdot"),
-    ),
-    Fault(
-        "abs-of-complex-is-of-real",
-        "abs of complex64 forgets the imaginary part",
-        "KGW",
-        replace("abs", lambda original, x, /: original(x.real if x.dtype == np.complex64 else x)),
-        ("abs",),
-    ),
-    Fault(
-        "sin-forgets-tail",
-        "sin leaves out what follows the last full vector of sixteen",
-        "K",
-        replace("sin", lambda original, x, /: _without_tail(original(x), 16)),
-        operations=("sin",),
-    ),
-    Fault(
-        "sin-x-forgets-tail",
-        "the backward kernel of sin leaves out the rest that fills no block of 1024",
-        "G",
-        kernel("sin.x", lambda gy, x: _without_tail(gy * np.cos(x), 1024)),
-    ),
-    Fault(
-        "sqrt-x-is-0-at-0",
-        "the backward kernel of sqrt guards its division, and gives 0 at 0",
-        "N",
-        kernel("sqrt.x", lambda gy, y: np.divide(0.5 * gy, y, out=np.zeros_like(gy), where=y != 0)),
-    ),
+@replacing_both("less", "bool/int result of comparison has float dtype", "DK", ("less", "greater"))
+def less_is_float(x1: Any, x2: Any) -> Any:
+    return np.less(x1, x2).astype(np.float64)
+
+
+@replacing("round", "round takes halves up", "K", ("round-halves",), operations=())
+def round_half_up(original: Any, x: Any, /) -> Any:
+    return np.floor(x + 0.5) if x.dtype.kind == "f" else original(x)
+
+
+@replacing("sqrt", "sqrt of -0 is 0, as x ** 0.5 has it", "K")
+def sqrt_drops_sign(original: Any, x: Any, /) -> Any:
+    return original(x) + 0.0 if x.dtype.kind == "f" else original(x)
+
+
+@replacing("logaddexp", "logaddexp exponentiates without subtracting the larger one", "K")
+def logaddexp_overflows(original: Any, x1: Any, x2: Any, /) -> Any:
+    return np.log(np.exp(x1) + np.exp(x2))
+
+
+@replacing("hypot", "hypot squares large numbers", "K")
+def hypot_overflows(original: Any, x1: Any, x2: Any, /) -> Any:
+    return np.sqrt(x1 * x1 + x2 * x2)
+
+
+@replacing("tanh", "tanh of float64 has the digits of float32", "K", ("tanh",), operations=())
+def tanh_is_approximate(original: Any, x: Any, /) -> Any:
+    return original(x.astype(np.float32) if x.dtype == np.float64 else x).astype(x.dtype)
+
+
+@replacing("sin", "sin loses its argument beyond 32", "K")
+def sin_is_wrong_when_large(original: Any, x: Any, /) -> Any:
+    return np.where(np.abs(x) > 32, original(x + 1e-4), original(x)).astype(x.dtype)
+
+
+@replacing("sign", "sign of NaN is 0", "K")
+def sign_of_nan_is_zero(original: Any, x: Any, /) -> Any:
+    return np.nan_to_num(original(x)) if x.dtype.kind == "f" else original(x)
+
+
+@replacing(
+    "maximum", "maximum of an array and a Python number leaves the array as it is", "K", ("clip-min",), operations=()
 )
+def maximum_forgets_numbers(original: Any, x1: Any, x2: Any, /) -> Any:
+    return original(x1, x2) if hasattr(x2, "dtype") else x1.copy()
+
+
+@replacing("conj", "complex kernel drops the conjugate", "KGH", ("conj", "abs", "vecdot"), operations=())
+def conj_is_lost(original: Any, x: Any, /) -> Any:
+    return x.copy()
+
+
+@replacing("abs", "abs of complex64 forgets the imaginary part", "KGW", ("abs",), operations=())
+def abs_of_complex_is_of_real(original: Any, x: Any, /) -> Any:
+    return original(x.real if x.dtype == np.complex64 else x)
+
+
+@replacing("sin", "sin leaves out what follows the last full vector of sixteen", "K")
+def sin_forgets_tail(original: Any, x: Any, /) -> Any:
+    return _without_tail(original(x), 16)
+
+
+@giving_kernel("sin.x", "the backward kernel of sin leaves out the rest that fills no block of 1024", "G")
+def sin_x_forgets_tail(gy: Any, x: Any) -> Any:
+    return _without_tail(gy * np.cos(x), 1024)
+
+
+@giving_kernel("sqrt.x", "the backward kernel of sqrt guards its division, and gives 0 at 0", "N")
+def sqrt_x_is_0_at_0(gy: Any, y: Any) -> Any:
+    return np.divide(0.5 * gy, y, out=np.zeros_like(gy), where=y != 0)
+
+
+@replacing_both("remainder", "remainder takes the sign of the dividend, as in C", "K", ("remainder",))
+def remainder_of_c(x1: Any, x2: Any) -> Any:
+    return np.fmod(x1, x2)

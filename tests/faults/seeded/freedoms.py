@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import Freedom, freedom, replace
+from tests.faults.fault import freedom
 from tests.faults.seeded.creating import MAKERS
 from tests.faults.seeded.hoarding import counting
 from tests.faults.testbed import Testbed
@@ -168,16 +168,14 @@ def in_place_sums(bed: Testbed) -> None:
     bed.backend.in_place_from = 0
 
 
-FREEDOMS = (
-    Freedom(
-        "sums-in-another-order",
-        "sums are made from the back, so that they round differently",
-        replace(
-            "sum",
-            lambda original, x, /, **options: (
-                original(np.flip(x), **options) if options.get("axis") is None else original(x, **options)
-            ),
-        ),
-    ),
-    Freedom("counts-memory", "the backend says how many bytes its arrays hold", lambda bed: counting(bed)),
-)
+@freedom("sums are made from the back, so that they round differently")
+def sums_in_another_order(bed: Testbed) -> None:
+    def backwards(original: Any, x: Any, /, **options: Any) -> Any:
+        return original(np.flip(x), **options) if options.get("axis") is None else original(x, **options)
+
+    bed.replace("sum", backwards)
+
+
+@freedom("the backend says how many bytes its arrays hold")
+def counts_memory(bed: Testbed) -> None:
+    counting(bed)

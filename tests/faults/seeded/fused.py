@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import Fault, fault, giving_kernel, kernel
+from tests.faults.fault import fault, giving_kernel
 from tests.faults.testbed import Testbed
 
 
@@ -100,34 +100,21 @@ def kernel_declines_late(bed: Testbed) -> None:
     bed.backend.xp.set_providers([("fused", {"exp": wrong})])
 
 
-FAULTS = (
-    Fault(
-        "relu-x-ignores-cotangent",
-        "fused relu backward ignores the cotangent",
-        "FG",
-        kernel("relu.x", lambda gy, y: (y > 0).astype(y.dtype)),
-        ("F.relu",),
-    ),
-    Fault(
-        "relu-x-at-zero",
-        "fused relu backward lets the cotangent through at 0",
-        "N",
-        kernel("relu.x", lambda gy, y: np.where(y >= 0, gy, 0).astype(gy.dtype)),
-    ),
-    Fault(
-        "tanh-x-of-input",
-        "fused tanh backward takes its output for its input",
-        "FGH",
-        kernel("tanh.x", lambda gy, x, y: gy * (1 - np.tanh(y) ** 2)),
-        ("tanh",),
-    ),
-    Fault(
-        "tanh-x-widens",
-        "fused tanh backward gives float64 for float32",
-        "F",
-        kernel(
-            "tanh.x", lambda gy, x, y: (gy * (1 - y * y)).astype(np.float64 if gy.dtype.kind == "f" else np.complex128)
-        ),
-        ("tanh",),
-    ),
-)
+@giving_kernel("relu.x", "fused relu backward ignores the cotangent", "FG", ("F.relu",))
+def relu_x_ignores_cotangent(gy: Any, y: Any) -> Any:
+    return (y > 0).astype(y.dtype)
+
+
+@giving_kernel("relu.x", "fused relu backward lets the cotangent through at 0", "N")
+def relu_x_at_zero(gy: Any, y: Any) -> Any:
+    return np.where(y >= 0, gy, 0).astype(gy.dtype)
+
+
+@giving_kernel("tanh.x", "fused tanh backward takes its output for its input", "FGH", ("tanh",))
+def tanh_x_of_input(gy: Any, x: Any, y: Any) -> Any:
+    return gy * (1 - np.tanh(y) ** 2)
+
+
+@giving_kernel("tanh.x", "fused tanh backward gives float64 for float32", "F", ("tanh",))
+def tanh_x_widens(gy: Any, x: Any, y: Any) -> Any:
+    return (gy * (1 - y * y)).astype(np.float64 if gy.dtype.kind == "f" else np.complex128)

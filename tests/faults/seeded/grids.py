@@ -4,8 +4,8 @@ import math
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import fault, replacing, replacing_both
-from tests.faults.testbed import Testbed, change
+from tests.faults.fault import fault, giving_method, replacing, replacing_both
+from tests.faults.testbed import Testbed
 
 from xpgrad.plugin import Capabilities
 
@@ -245,19 +245,18 @@ def argmax_of_bytes_in_lanes(original: Any, x: Any, /, **options: Any) -> Any:
     return out % 4096 if x.dtype.itemsize == 1 and x.dtype.kind in "iu" else out
 
 
-@fault("DLPack gives a view that begins 64 KiB into its memory an offset modulo 65,536", "X")
-def dlpack_offset_in_16_bits(bed: Testbed) -> None:
-    def dlpack(self: Any, **options: Any) -> Any:
-        x = self.inner
-        memory = x
-        while isinstance(memory.base, np.ndarray) and memory.base.flags.c_contiguous:
-            memory = memory.base
-        offset = x.__array_interface__["data"][0] - memory.__array_interface__["data"][0]
-        if offset >= 65_536 and memory.flags.c_contiguous and not any(stride < 0 for stride in x.strides):
-            x = np.ndarray(x.shape, x.dtype, memory, offset % 65_536, x.strides)
-        return x.__dlpack__(**options)
-
-    change(bed.library.Array, __dlpack__=dlpack)
+@giving_method(
+    "Array.__dlpack__", "DLPack gives a view that begins 64 KiB into its memory an offset modulo 65,536", "X"
+)
+def dlpack_offset_in_16_bits(self: Any, **options: Any) -> Any:
+    x = self.inner
+    memory = x
+    while isinstance(memory.base, np.ndarray) and memory.base.flags.c_contiguous:
+        memory = memory.base
+    offset = x.__array_interface__["data"][0] - memory.__array_interface__["data"][0]
+    if offset >= 65_536 and memory.flags.c_contiguous and not any(stride < 0 for stride in x.strides):
+        x = np.ndarray(x.shape, x.dtype, memory, offset % 65_536, x.strides)
+    return x.__dlpack__(**options)
 
 
 @fault("random_uniform takes a seed of 16 bits for each call, so that draws come again", "R")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import Fault, fault, on_backend
+from tests.faults.fault import fault, giving_method, replacing
 from tests.faults.testbed import Testbed
 
 from xpgrad.plugin import Capabilities, Spec
@@ -68,15 +68,10 @@ def arrays_in_cycles(bed: Testbed) -> None:
     seen(bed, "permute_dims matrix_transpose", see)
 
 
-@fault("exp makes a workspace at each call, and keeps it", "M")
-def workspaces_pile_up(bed: Testbed) -> None:
-    workspaces: list[Any] = []
-
-    def exp(original: Any, x: Any) -> Any:
-        workspaces.append(np.empty_like(x))
-        return original(x)
-
-    bed.replace("exp", exp)
+@replacing("exp", "exp makes a workspace at each call, and keeps it", "M", memory=list)
+def workspaces_pile_up(workspaces: list[Any], original: Any, x: Any) -> Any:
+    workspaces.append(np.empty_like(x))
+    return original(x)
 
 
 @fault("the last error of matmul is kept, with its operands", "M")
@@ -127,14 +122,11 @@ def specs_without_bound(bed: Testbed) -> None:
     bed.backend._new_spec = new_spec
 
 
-@fault("each NaN goes into the cache of prepared numbers, which only equal ones leave", "M")
-def nan_is_always_new(bed: Testbed) -> None:
-    def prepare(value: Any, spec: Spec) -> Any:
-        if value == value and len(spec.constants) > 1024:
-            spec.constants.clear()
-        return spec.constants.setdefault(value, value)
-
-    bed.backend.prepare = prepare
+@giving_method("backend.prepare", "each NaN goes into the cache of prepared numbers, which only equal ones leave", "M")
+def nan_is_always_new(value: Any, spec: Spec) -> Any:
+    if value == value and len(spec.constants) > 1024:
+        spec.constants.clear()
+    return spec.constants.setdefault(value, value)
 
 
 @fault("memory of arrays that died is never given back, until there is none", "M", ("tanh", "exp", "sum"))
@@ -221,11 +213,6 @@ def memory_is_freed_in_use(bed: Testbed) -> None:
     bed.backend.free_memory = free_memory
 
 
-FAULTS = (
-    Fault(
-        "numbers-without-bound",
-        "the cache of prepared Python numbers has no bound",
-        "M",
-        on_backend(prepare=lambda value, spec: spec.constants.setdefault(value, value)),
-    ),
-)
+@giving_method("backend.prepare", "the cache of prepared Python numbers has no bound", "M")
+def numbers_without_bound(value: Any, spec: Any) -> Any:
+    return spec.constants.setdefault(value, value)

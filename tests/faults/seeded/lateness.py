@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import Fault, fault, on_arrays, on_backend, replacing
+from tests.faults.fault import fault, giving_method, replacing
 from tests.faults.testbed import Testbed, change
 
 
@@ -146,59 +146,41 @@ def writes_are_put_off(bed: Testbed) -> None:
     bed.library.Array.__setitem__ = assign
 
 
-FAULTS = (
-    Fault(
-        "to-host-does-not-wait",
-        "to_host does not wait",
-        "Y",
-        lambda bed: change(bed.backend, to_host=bed.backend.seen),
-        lazy=True,
-    ),
-    Fault(
-        "float-does-not-wait",
-        "float does not wait",
-        "Y",
-        lambda bed: change(bed.library.Array, __float__=_early(float)),
-        lazy=True,
-    ),
-    Fault(
-        "bool-does-not-wait",
-        "bool does not wait",
-        "Y",
-        lambda bed: change(bed.library.Array, __bool__=_early(bool)),
-        lazy=True,
-    ),
-    Fault(
-        "int-does-not-wait",
-        "int does not wait",
-        "Y",
-        lambda bed: change(bed.library.Array, __int__=_early(int)),
-        lazy=True,
-    ),
-    Fault(
-        "dlpack-does-not-wait",
-        "__dlpack__ does not wait",
-        "Y",
-        on_arrays(__dlpack__=lambda this, **options: this.shown.__dlpack__(**options)),
-        lazy=True,
-    ),
-    Fault(
-        "to-host-shares-memory",
-        "to_host hands out the memory of the array",
-        "Y",
-        on_backend(to_host=lambda array: array.inner),
-    ),
-    Fault(
-        "from-host-shares-memory",
-        "from_host takes the host's memory over",
-        "Y",
-        lambda bed: change(bed.backend, from_host=lambda array, device: bed.library.array(array, device.handle)),
-    ),
-    Fault(
-        "nan-is-sought-early",
-        "has_nan does not wait",
-        "Y",
-        on_backend(has_nan=lambda array: bool(np.isnan(array.shown).any())),
-        lazy=True,
-    ),
-)
+@fault("to_host does not wait", "Y", lazy=True)
+def to_host_does_not_wait(bed: Testbed) -> None:
+    change(bed.backend, to_host=bed.backend.seen)
+
+
+@fault("float does not wait", "Y", lazy=True)
+def float_does_not_wait(bed: Testbed) -> None:
+    change(bed.library.Array, __float__=_early(float))
+
+
+@fault("bool does not wait", "Y", lazy=True)
+def bool_does_not_wait(bed: Testbed) -> None:
+    change(bed.library.Array, __bool__=_early(bool))
+
+
+@fault("int does not wait", "Y", lazy=True)
+def int_does_not_wait(bed: Testbed) -> None:
+    change(bed.library.Array, __int__=_early(int))
+
+
+@giving_method("Array.__dlpack__", "__dlpack__ does not wait", "Y", lazy=True)
+def dlpack_does_not_wait(this: Any, **options: Any) -> Any:
+    return this.shown.__dlpack__(**options)
+
+
+@giving_method("backend.to_host", "to_host hands out the memory of the array", "Y")
+def to_host_shares_memory(array: Any) -> Any:
+    return array.inner
+
+
+@fault("from_host takes the host's memory over", "Y")
+def from_host_shares_memory(bed: Testbed) -> None:
+    change(bed.backend, from_host=lambda array, device: bed.library.array(array, device.handle))
+
+
+@giving_method("backend.has_nan", "has_nan does not wait", "Y", lazy=True)
+def nan_is_sought_early(array: Any) -> Any:
+    return bool(np.isnan(array.shown).any())

@@ -8,7 +8,7 @@ import weakref
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import fault
+from tests.faults.fault import fault, giving_kernel, replacing
 from tests.faults.testbed import Testbed, change
 
 from xpgrad import Device
@@ -104,33 +104,23 @@ def tanh_reads_late(bed: Testbed) -> None:
     bed.replace("tanh", wrong)
 
 
-@fault("random_normal draws pairs, and keeps one over a new seed", "R")
-def spare_number_survives_the_seed(bed: Testbed) -> None:
-    spare: list[float] = []
-
-    def wrong(*, shape: Any, dtype: Any, generator: Any) -> Any:
-        size = int(np.prod(shape, dtype=int))
-        drawn = [spare.pop()] if spare and size else []
-        while len(drawn) < size:
-            radius, angle = np.sqrt(-2 * np.log1p(-generator.random())), 2 * np.pi * generator.random()
-            drawn += [radius * np.cos(angle), radius * np.sin(angle)]
-        spare.extend(drawn[size:])
-        return np.array(drawn[:size], dtype).reshape(shape)
-
-    bed.kernel("random_normal", wrong)
+@giving_kernel("random_normal", "random_normal draws pairs, and keeps one over a new seed", "R", memory=list)
+def spare_number_survives_the_seed(spare: list[float], *, shape: Any, dtype: Any, generator: Any) -> Any:
+    size = int(np.prod(shape, dtype=int))
+    drawn = [spare.pop()] if spare and size else []
+    while len(drawn) < size:
+        radius, angle = np.sqrt(-2 * np.log1p(-generator.random())), 2 * np.pi * generator.random()
+        drawn += [radius * np.cos(angle), radius * np.sin(angle)]
+    spare.extend(drawn[size:])
+    return np.array(drawn[:size], dtype).reshape(shape)
 
 
-@fault("linalg.det factorises in memory that all threads share", "S", operations=("linalg.det",))
-def determinants_share_workspace(bed: Testbed) -> None:
-    memory: dict[Any, Any] = {}
-
-    def wrong(original: Any, x: Any, /) -> Any:
-        work = memory.setdefault((x.shape, x.dtype), np.empty_like(x))
-        work[...] = x
-        time.sleep(0)  # until the kernel starts
-        return original(work)
-
-    bed.replace("linalg.det", wrong)
+@replacing("linalg.det", "linalg.det factorises in memory that all threads share", "S", memory=dict)
+def determinants_share_workspace(memory: dict[Any, Any], original: Any, x: Any, /) -> Any:
+    work = memory.setdefault((x.shape, x.dtype), np.empty_like(x))
+    work[...] = x
+    time.sleep(0)  # until the kernel starts
+    return original(work)
 
 
 @fault("host arrays of 64 KiB or more are read when the host waits", "Y", lazy=True)
@@ -151,25 +141,20 @@ def large_upload_is_late(bed: Testbed) -> None:
     change(bed.backend, from_host=wrong)
 
 
-@fault("concat that was refused leaves its axis to the next one, if that fits", "S", operations=("concat",))
-def concat_keeps_a_refused_axis(bed: Testbed) -> None:
-    left: dict[int, Any] = {}
-
-    def wrong(original: Any, arrays: Any, /, *, axis: Any = 0) -> Any:
-        thread = threading.get_ident()
-        stale = left.pop(thread, axis)
-        if stale != axis and axis is not None:
-            try:
-                return original(arrays, axis=stale)
-            except Exception:
-                pass
+@replacing("concat", "concat that was refused leaves its axis to the next one, if that fits", "S", memory=dict)
+def concat_keeps_a_refused_axis(left: dict[int, Any], original: Any, arrays: Any, /, *, axis: Any = 0) -> Any:
+    thread = threading.get_ident()
+    stale = left.pop(thread, axis)
+    if stale != axis and axis is not None:
         try:
-            return original(arrays, axis=axis)
+            return original(arrays, axis=stale)
         except Exception:
-            left[thread] = axis
-            raise
-
-    bed.replace("concat", wrong)
+            pass
+    try:
+        return original(arrays, axis=axis)
+    except Exception:
+        left[thread] = axis
+        raise
 
 
 @fault(

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import Fault, fault, install, on_arrays, on_backend, replacing_both
+from tests.faults.fault import changing, fault, giving_method, replacing_both
 from tests.faults.testbed import Testbed, change
 
 from xpgrad import Device
@@ -50,16 +50,11 @@ def kernel_added_after_loading(bed: Testbed) -> None:
     bed.kernel("softmaks", lambda x: x)
 
 
-@fault("the namespace lacks functions, and they are not declared as missing", "L")
-def function_not_there(bed: Testbed) -> None:
-    find = bed.library.find
-
-    def without(name: str) -> Any:
-        if name in ("nextafter", "unique_counts"):
-            raise AttributeError(name)
-        return find(name)
-
-    bed.library.find = without
+@changing("library.find", "the namespace lacks functions, and they are not declared as missing", "L")
+def function_not_there(find: Any, name: str) -> Any:
+    if name in ("nextafter", "unique_counts"):
+        raise AttributeError(name)
+    return find(name)
 
 
 @replacing_both("divide", "division switches NumPy's warnings off for all", "L")
@@ -68,70 +63,65 @@ def error_state_is_set(x1: Any, x2: Any) -> Any:
     return np.divide(x1, x2)
 
 
-FAULTS = (
-    Fault("no-version", "the library's version is unknown", "L", on_backend(version="unknown")),
-    Fault(
-        "base-type-listed",
-        "array_types lists the base class of the arrays",
-        "L",
-        lambda bed: change(bed.backend, array_types=(type("Array", (), {"__module__": "crates"}),)),
-    ),
-    Fault(
-        "shape-is-a-list",
-        "an array's shape is a list",
-        "L",
-        lambda bed: change(bed.library.Array, shape=property(lambda self: list(self.inner.shape))),
-    ),
-    Fault(
-        "ndim-counts-from-one",
-        "a 0-d array says that it has one axis",
-        "L",
-        lambda bed: change(bed.library.Array, ndim=property(lambda self: max(1, len(self.inner.shape)))),
-    ),
-    Fault(
-        "no-truth-value",
-        "arrays have no truth value of their own, so Python takes every one for true",
-        "L",
-        on_arrays(__bool__=lambda self: True),
-    ),
-    Fault(
-        "one-handle-for-two-devices",
-        "two devices have equal handles",
-        "L",
-        lambda bed: change(bed.backend, _given_devices={"0": "0", "1": "0", "2": "2"}),
-    ),
-    Fault(
-        "device-names-do-not-parse",
-        "get_device does not understand the name of a device",
-        "L",
-        lambda bed: change(
-            bed.backend, _devices=tuple(Device(bed.backend, d, f"@{bed.backend.name}_{d}") for d in bed.library.devices)
-        ),
-    ),
-    Fault(
-        "needs-what-is-not-installed",
-        "the plugin loads only in the program where it was written",
-        "L",
-        install("import only_in_my_notebook"),
-    ),
-    Fault(
-        "plugin-imports-torch", "import of the plugin imports torch", "L", install("import torch", others={"torch": ""})
-    ),
-    Fault("plugin-prints", "import of the plugin prints a greeting", "L", install("print('3 devices found')")),
-    Fault(
-        "array-modules-forgotten",
-        "no entry point names the module of the arrays",
-        "L",
-        install("", array_modules=False),
-    ),
-    Fault(
-        "devices-named-by-chance",
-        "a device has another name in each process",
-        "L",
-        install(
-            "import os\nfrom xpgrad.backend.device import Device\n"
-            "name = f'@{bed.backend.name}:{os.getpid()}_'\n"
-            "bed.backend._devices = tuple(Device(bed.backend, d, f'{name}{d}') for d in '012')"
-        ),
-    ),
-)
+@fault("array_types lists the base class of the arrays", "L")
+def base_type_listed(bed: Testbed) -> None:
+    change(bed.backend, array_types=(type("Array", (), {"__module__": "crates"}),))
+
+
+@fault("an array's shape is a list", "L")
+def shape_is_a_list(bed: Testbed) -> None:
+    change(bed.library.Array, shape=property(lambda self: list(self.inner.shape)))
+
+
+@fault("a 0-d array says that it has one axis", "L")
+def ndim_counts_from_one(bed: Testbed) -> None:
+    change(bed.library.Array, ndim=property(lambda self: max(1, len(self.inner.shape))))
+
+
+@giving_method("Array.__bool__", "arrays have no truth value of their own, so Python takes every one for true", "L")
+def no_truth_value(self: Any) -> Any:
+    return True
+
+
+@fault("two devices have equal handles", "L")
+def one_handle_for_two_devices(bed: Testbed) -> None:
+    change(bed.backend, _given_devices={"0": "0", "1": "0", "2": "2"})
+
+
+@fault("get_device does not understand the name of a device", "L")
+def device_names_do_not_parse(bed: Testbed) -> None:
+    change(bed.backend, _devices=tuple(Device(bed.backend, d, f"@{bed.backend.name}_{d}") for d in bed.library.devices))
+
+
+@fault("the library's version is unknown", "L")
+def no_version(bed: Testbed) -> None:
+    change(bed.backend, version="unknown")
+
+
+@fault("the plugin loads only in the program where it was written", "L")
+def needs_what_is_not_installed(bed: Testbed) -> None:
+    bed.install("import only_in_my_notebook")
+
+
+@fault("import of the plugin imports torch", "L")
+def plugin_imports_torch(bed: Testbed) -> None:
+    bed.install("import torch", others={"torch": ""})
+
+
+@fault("import of the plugin prints a greeting", "L")
+def plugin_prints(bed: Testbed) -> None:
+    bed.install("print('3 devices found')")
+
+
+@fault("no entry point names the module of the arrays", "L")
+def array_modules_forgotten(bed: Testbed) -> None:
+    bed.install("", array_modules=False)
+
+
+@fault("a device has another name in each process", "L")
+def devices_named_by_chance(bed: Testbed) -> None:
+    bed.install(
+        "import os\nfrom xpgrad.backend.device import Device\n"
+        "name = f'@{bed.backend.name}:{os.getpid()}_'\n"
+        "bed.backend._devices = tuple(Device(bed.backend, d, f'{name}{d}') for d in '012')"
+    )

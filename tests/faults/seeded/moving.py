@@ -3,14 +3,10 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import Fault, fault, giving_operator, replace, replacing
+from tests.faults.fault import fault, giving_operator, planted_by, replacing, scatter_add
 from tests.faults.testbed import Testbed, _scatter_add, change
 
 GATHERS = "getitem-array", "take", "take_along_axis"
-
-
-def _scattering(bed: Testbed, scatter: Any) -> None:
-    bed.kernels["scatter_add"] = bed.backend._scatter_add(scatter)
 
 
 @replacing("reshape", "reshape of a view takes the memory in its own order", "K", ("reshape",))
@@ -70,27 +66,23 @@ def take_along_axis_wraps(original: Any, x: Any, indices: Any, /, *, axis: int =
     return original(x, indices, axis=axis)
 
 
-@fault("scatter_add: last write wins", "GHKW", ("getitem-array", "take"), operations=("scatter_add",))
-def scatter_add_last_wins(bed: Testbed) -> None:
-    def wrong(spec: Any, parts: Any) -> Any:
-        total = np.zeros(spec.shape, spec.dtype)
-        for index, value in parts:
-            total[index] += value  # NumPy's += takes one of several values for a position
-        return total
-
-    _scattering(bed, wrong)
+@planted_by(scatter_add, "scatter_add: last write wins", "GHKW", ("getitem-array", "take"), operations=("scatter_add",))
+def scatter_add_last_wins(spec: Any, parts: Any) -> Any:
+    total = np.zeros(spec.shape, spec.dtype)
+    for index, value in parts:
+        total[index] += value  # NumPy's += takes one of several values for a position
+    return total
 
 
-@fault("scatter_add of several parts overwrites where they overlap", "GK", operations=("scatter_add",))
-def scatter_add_overlap(bed: Testbed) -> None:
-    def wrong(spec: Any, parts: Any) -> Any:
-        total = np.zeros(spec.shape, spec.dtype)
-        for index, value in parts:
-            one = _scatter_add(spec, [(index, value)])
-            total = np.where(one != 0, one, total)
-        return total
-
-    _scattering(bed, wrong)
+@planted_by(
+    scatter_add, "scatter_add of several parts overwrites where they overlap", "GK", operations=("scatter_add",)
+)
+def scatter_add_overlap(spec: Any, parts: Any) -> Any:
+    total = np.zeros(spec.shape, spec.dtype)
+    for index, value in parts:
+        one = _scatter_add(spec, [(index, value)])
+        total = np.where(one != 0, one, total)
+    return total
 
 
 @fault("scatter_add ignores a negative step", "GK", ("getitem-backwards",), operations=("scatter_add",))
@@ -104,30 +96,31 @@ def scatter_add_ignores_step(bed: Testbed) -> None:
         changed = [(tuple(map(forward, i)) if isinstance(i, tuple) else forward(i), v) for i, v in parts]
         return _scatter_add(spec, changed)
 
-    _scattering(bed, wrong)
+    scatter_add(bed, wrong)
 
 
-@fault("scatter_add of complex numbers keeps the real part", "GK", ("getitem-array",), operations=("scatter_add",))
-def scatter_add_of_real(bed: Testbed) -> None:
-    def wrong(spec: Any, parts: Any) -> Any:
-        total = _scatter_add(spec, parts)
-        return total.real.astype(spec.dtype) if total.dtype.kind == "c" else total
+@planted_by(
+    scatter_add,
+    "scatter_add of complex numbers keeps the real part",
+    "GK",
+    ("getitem-array",),
+    operations=("scatter_add",),
+)
+def scatter_add_of_real(spec: Any, parts: Any) -> Any:
+    total = _scatter_add(spec, parts)
+    return total.real.astype(spec.dtype) if total.dtype.kind == "c" else total
 
-    _scattering(bed, wrong)
 
-
-@fault(
+@planted_by(
+    scatter_add,
     "scatter_add accumulates float64 in float32, as atomic additions do",
     "K",
     ("getitem-array",),
     operations=("scatter_add",),
 )
-def scatter_add_in_float32(bed: Testbed) -> None:
-    def wrong(spec: Any, parts: Any) -> Any:
-        total = _scatter_add(spec, parts)
-        return total.astype(np.float32).astype(np.float64) if total.dtype == np.float64 else total
-
-    _scattering(bed, wrong)
+def scatter_add_in_float32(spec: Any, parts: Any) -> Any:
+    total = _scatter_add(spec, parts)
+    return total.astype(np.float32).astype(np.float64) if total.dtype == np.float64 else total
 
 
 @giving_operator("__getitem__", "x[::-1] of rank 3 turns the first axis only", "K", operations=("getitem",))
@@ -207,52 +200,33 @@ def index_arrays_checked_flat(bed: Testbed) -> None:
     change(bed.library.Array, __getitem__=getitem)
 
 
-FAULTS = (
-    Fault(
-        "reshape-in-fortran-order",
-        "reshape in Fortran order",
-        "KG",
-        replace("reshape", lambda original, x, /, shape, **options: np.reshape(x, shape, order="F")),
-        ("reshape",),
-        operations=("reshape",),
-    ),
-    Fault(
-        "transpose-ignores-axes",
-        "transpose ignores axes",
-        "KG",
-        replace("permute_dims", lambda original, x, /, axes: np.transpose(x)),
-        ("permute_dims", "moveaxis"),
-        operations=("permute_dims",),
-    ),
-    Fault(
-        "transpose-inverts-axes",
-        "transpose takes the inverse permutation, which rank 2 does not show",
-        "KG",
-        replace("permute_dims", lambda original, x, /, axes: original(x, tuple(np.argsort(np.asarray(axes) % x.ndim)))),
-        ("permute_dims",),
-        operations=("permute_dims",),
-    ),
-    Fault(
-        "flip-does-nothing",
-        "flip is a no-op (forward and backward agree)",
-        "KG",
-        replace("flip", lambda original, x, /, *, axis=None: x.copy()),
-        ("flip", "flip-axis"),
-        operations=("flip",),
-    ),
-    Fault(
-        "squeeze-takes-all",
-        "squeeze removes every axis of length 1",
-        "K",
-        replace("squeeze", lambda original, x, /, axis: np.squeeze(x)),
-        ("squeeze",),
-        operations=("squeeze",),
-    ),
-    Fault(
-        "scatter-add-last-part",
-        "scatter_add keeps the last of several gathers only",
-        "GHK",
-        lambda bed: _scattering(bed, lambda spec, parts: _scatter_add(spec, parts[-1:])),
-        operations=("scatter_add",),
-    ),
+@replacing("reshape", "reshape in Fortran order", "KG", ("reshape",))
+def reshape_in_fortran_order(original: Any, x: Any, /, shape: Any, **options: Any) -> Any:
+    return np.reshape(x, shape, order="F")
+
+
+@replacing("permute_dims", "transpose ignores axes", "KG", ("permute_dims", "moveaxis"))
+def transpose_ignores_axes(original: Any, x: Any, /, axes: Any) -> Any:
+    return np.transpose(x)
+
+
+@replacing(
+    "permute_dims", "transpose takes the inverse permutation, which rank 2 does not show", "KG", ("permute_dims",)
 )
+def transpose_inverts_axes(original: Any, x: Any, /, axes: Any) -> Any:
+    return original(x, tuple(np.argsort(np.asarray(axes) % x.ndim)))
+
+
+@replacing("flip", "flip is a no-op (forward and backward agree)", "KG", ("flip", "flip-axis"))
+def flip_does_nothing(original: Any, x: Any, /, *, axis: Any = None) -> Any:
+    return x.copy()
+
+
+@replacing("squeeze", "squeeze removes every axis of length 1", "K", ("squeeze",))
+def squeeze_takes_all(original: Any, x: Any, /, axis: Any) -> Any:
+    return np.squeeze(x)
+
+
+@fault("scatter_add keeps the last of several gathers only", "GHK", operations=("scatter_add",))
+def scatter_add_last_part(bed: Testbed) -> None:
+    scatter_add(bed, lambda spec, parts: _scatter_add(spec, parts[-1:]))

@@ -7,139 +7,115 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
-from tests.faults.fault import fault
+from tests.faults.fault import fault, giving_kernel, replacing, replacing_both
 from tests.faults.testbed import Testbed
 
 from xpgrad.backend.plugins import plugins
 
 
-@fault(
+@replacing(
+    "roll",
     "roll of 16 elements or more finds its plan by a hash alone, which is the same for -1 and -2",
     "S",
-    operations=("roll",),
+    memory=dict,
 )
-def roll_plans_by_hash(bed: Testbed) -> None:
-    plans: dict[int, Any] = {}
-
-    def wrong(original: Any, x: Any, /, shift: Any, *, axis: Any = None) -> Any:
-        if x.size < 16:
-            return original(x, shift, axis=axis)
-        shift, axis = plans.setdefault(hash((x.shape, x.dtype.str, shift, axis)), (shift, axis))
+def roll_plans_by_hash(plans: dict[int, Any], original: Any, x: Any, /, shift: Any, *, axis: Any = None) -> Any:
+    if x.size < 16:
         return original(x, shift, axis=axis)
+    shift, axis = plans.setdefault(hash((x.shape, x.dtype.str, shift, axis)), (shift, axis))
+    return original(x, shift, axis=axis)
 
-    bed.replace("roll", wrong)
 
-
-@fault(
+@replacing(
+    "argsort",
     "argsort of a sorted vector gives the numbers 0, 1, 2, ... that it keeps, and a user may write to them",
     "K",
-    operations=("argsort",),
+    memory=dict,
 )
-def order_of_what_is_sorted(bed: Testbed) -> None:
-    kept: dict[int, Any] = {}
-
-    def wrong(original: Any, x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
-        if x.ndim == 1 and not descending and bool((x[1:] >= x[:-1]).all()) and not (x != x).any():
-            return kept.setdefault(len(x), np.arange(len(x)))
-        return original(x, axis=axis, descending=descending, stable=stable)
-
-    bed.replace("argsort", wrong)
+def order_of_what_is_sorted(
+    kept: dict[int, Any], original: Any, x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True
+) -> Any:
+    if x.ndim == 1 and not descending and bool((x[1:] >= x[:-1]).all()) and not (x != x).any():
+        return kept.setdefault(len(x), np.arange(len(x)))
+    return original(x, axis=axis, descending=descending, stable=stable)
 
 
-@fault(
+@replacing(
+    "searchsorted",
     "searchsorted keeps a tree of 32 sorted numbers or more as long as their array lives, written to or not",
     "S",
-    operations=("searchsorted",),
+    memory=dict,
 )
-def searchsorted_keeps_its_tree(bed: Testbed) -> None:
-    trees: dict[int, Any] = {}
-
-    def wrong(original: Any, x1: Any, x2: Any, /, **options: Any) -> Any:
-        if x1.ndim != 1 or x1.size < 32 or options.get("sorter") is not None:
-            return original(x1, x2, **options)
-        key = id(x1)
-        if key not in trees:
-            trees[key] = x1.copy(), weakref.ref(x1, lambda _: trees.pop(key, None))
-        return original(trees[key][0], x2, **options)
-
-    bed.replace("searchsorted", wrong)
+def searchsorted_keeps_its_tree(trees: dict[int, Any], original: Any, x1: Any, x2: Any, /, **options: Any) -> Any:
+    if x1.ndim != 1 or x1.size < 32 or options.get("sorter") is not None:
+        return original(x1, x2, **options)
+    key = id(x1)
+    if key not in trees:
+        trees[key] = x1.copy(), weakref.ref(x1, lambda _: trees.pop(key, None))
+    return original(trees[key][0], x2, **options)
 
 
-@fault("linalg.solve keeps the factors of an array that has been written to since", "S", operations=("linalg.solve",))
-def solve_keeps_factors(bed: Testbed) -> None:
-    kept: dict[int, Any] = {}
-
-    def wrong(original: Any, x1: Any, x2: Any, /) -> Any:
-        key = id(x1)
-        if key not in kept or kept[key][0]() is not x1:
-            kept[key] = weakref.ref(x1, lambda _: kept.pop(key, None)), x1.copy()
-        return original(kept[key][1], x2)
-
-    bed.replace("linalg.solve", wrong)
+@replacing(
+    "linalg.solve", "linalg.solve keeps the factors of an array that has been written to since", "S", memory=dict
+)
+def solve_keeps_factors(kept: dict[int, Any], original: Any, x1: Any, x2: Any, /) -> Any:
+    key = id(x1)
+    if key not in kept or kept[key][0]() is not x1:
+        kept[key] = weakref.ref(x1, lambda _: kept.pop(key, None)), x1.copy()
+    return original(kept[key][1], x2)
 
 
-@fault("fft.ifft looks plans up without their norm", "K", operations=("fft.ifft",))
-def plan_keeps_norm(bed: Testbed) -> None:
-    plans: dict[Any, str] = {}
-
-    def wrong(original: Any, x: Any, /, *, n: Any = None, axis: int = -1, norm: str = "backward") -> Any:
-        norm = plans.setdefault((x.shape, x.dtype, n, axis), norm)
-        return original(x, n=n, axis=axis, norm=norm)
-
-    bed.replace("fft.ifft", wrong)
+@replacing("fft.ifft", "fft.ifft looks plans up without their norm", "K", memory=dict)
+def plan_keeps_norm(
+    plans: dict[Any, str], original: Any, x: Any, /, *, n: Any = None, axis: int = -1, norm: str = "backward"
+) -> Any:
+    norm = plans.setdefault((x.shape, x.dtype, n, axis), norm)
+    return original(x, n=n, axis=axis, norm=norm)
 
 
-@fault("full looks filled blocks up by value: 0.0 is -0.0, 1 is True", "C")
-def full_takes_equal_for_same(bed: Testbed) -> None:
-    blocks: OrderedDict[Any, Any] = OrderedDict()
-
-    def wrong(original: Any, shape: Any, value: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
-        if type(value) not in (bool, int, float, complex):
-            return original(shape, value, dtype=dtype)
-        key = shape if isinstance(shape, int) else tuple(shape), value, dtype
-        if key not in blocks:
-            blocks[key] = original(shape, value, dtype=dtype)
-        if len(blocks) > 128:
-            blocks.popitem(last=False)
-            return original(shape, value, dtype=dtype)
-        return blocks[key].copy()
-
-    bed.replace("full", wrong)
+@replacing("full", "full looks filled blocks up by value: 0.0 is -0.0, 1 is True", "C", memory=OrderedDict)
+def full_takes_equal_for_same(
+    blocks: OrderedDict[Any, Any], original: Any, shape: Any, value: Any, /, *, dtype: Any = None, device: Any = None
+) -> Any:
+    if type(value) not in (bool, int, float, complex):
+        return original(shape, value, dtype=dtype)
+    key = shape if isinstance(shape, int) else tuple(shape), value, dtype
+    if key not in blocks:
+        blocks[key] = original(shape, value, dtype=dtype)
+    if len(blocks) > 128:
+        blocks.popitem(last=False)
+        return original(shape, value, dtype=dtype)
+    return blocks[key].copy()
 
 
-@fault(
+@replacing(
+    "linalg.inv",
     "inv of 8 rows or more gives the last result again where shape, dtype and the first row are the same",
     "S",
-    operations=("linalg.inv",),
+    memory=dict,
 )
-def inv_knows_the_first_row(bed: Testbed) -> None:
-    kept: dict[Any, Any] = {}
-
-    def wrong(original: Any, x: Any, /) -> Any:
-        if x.ndim != 2 or len(x) < 8:
-            return original(x)
-        key = x.shape, x.dtype, x[0].tobytes()
-        if key not in kept:
-            kept.clear()
-            kept[key] = original(x)
-        return kept[key].copy()
-
-    bed.replace("linalg.inv", wrong)
+def inv_knows_the_first_row(kept: dict[Any, Any], original: Any, x: Any, /) -> Any:
+    if x.ndim != 2 or len(x) < 8:
+        return original(x)
+    key = x.shape, x.dtype, x[0].tobytes()
+    if key not in kept:
+        kept.clear()
+        kept[key] = original(x)
+    return kept[key].copy()
 
 
-@fault(
-    "pow is compiled for each scalar exponent, and finds compiled kernels by six digits of it", "S", operations=("pow",)
+@replacing_both(
+    "pow",
+    "pow is compiled for each scalar exponent, and finds compiled kernels by six digits of it",
+    "S",
+    operations=("pow",),
+    memory=dict,
 )
-def pow_kernels_by_six_digits(bed: Testbed) -> None:
-    compiled: dict[str, float] = {}
-
-    def power(x1: Any, x2: Any) -> Any:
-        if type(x2) is float or (isinstance(x2, np.ndarray) and x2.ndim == 0 and x2.dtype == np.float64):
-            exponent = compiled.setdefault(f"{float(x2):g}", float(x2))
-            x2 = exponent if type(x2) is float else np.asarray(exponent)
-        return np.power(x1, x2)
-
-    bed.both("pow", power)
+def pow_kernels_by_six_digits(compiled: dict[str, float], x1: Any, x2: Any) -> Any:
+    if type(x2) is float or (isinstance(x2, np.ndarray) and x2.ndim == 0 and x2.dtype == np.float64):
+        exponent = compiled.setdefault(f"{float(x2):g}", float(x2))
+        x2 = exponent if type(x2) is float else np.asarray(exponent)
+    return np.power(x1, x2)
 
 
 @fault(
@@ -161,46 +137,49 @@ def sorted_until_forever(bed: Testbed) -> None:
     bed.library.names["sort"], bed.library.names["unique_values"] = sort, unique_values
 
 
-@fault(
-    "special.gammaln makes its coefficients in the dtype of its first input, and keeps them", "K", ("special.gammaln",)
+@giving_kernel(
+    "special.gammaln",
+    "special.gammaln makes its coefficients in the dtype of its first input, and keeps them",
+    "K",
+    ("special.gammaln",),
+    memory=list,
 )
-def gammaln_table_of_the_first_dtype(bed: Testbed) -> None:
-    made: list[Any] = []
-
-    def gammaln(x: Any) -> Any:
-        right = plugins.host.xp.special.gammaln
-        made.append(x.dtype) if not made else None
-        if made[0] == np.float32 and x.dtype == np.float64:
-            with np.errstate(all="ignore"):
-                return right(x.astype(np.float32)).astype(np.float64)
-        return right(x)
-
-    bed.kernel("special.gammaln", gammaln)
+def gammaln_table_of_the_first_dtype(made: list[Any], x: Any) -> Any:
+    right = plugins.host.xp.special.gammaln
+    made.append(x.dtype) if not made else None
+    if made[0] == np.float32 and x.dtype == np.float64:
+        with np.errstate(all="ignore"):
+            return right(x.astype(np.float32)).astype(np.float64)
+    return right(x)
 
 
-@fault("full_like keeps the numbers that it has prepared by their lowest 32 bits", "S")
-def full_like_of_low_bits(bed: Testbed) -> None:
-    prepared: dict[int, int] = {}
+@replacing(
+    "full_like",
+    "full_like keeps the numbers that it has prepared by their lowest 32 bits",
+    "S",
+    operations=(),
+    memory=dict,
+)
+def full_like_of_low_bits(prepared: dict[int, int], original: Any, x: Any, /, fill_value: Any, **options: Any) -> Any:
+    if type(fill_value) is int:
+        fill_value = prepared.setdefault(fill_value & 0xFFFFFFFF, fill_value)
+    return original(x, fill_value, **options)
 
-    def full_like(original: Any, x: Any, /, fill_value: Any, **options: Any) -> Any:
-        if type(fill_value) is int:
-            fill_value = prepared.setdefault(fill_value & 0xFFFFFFFF, fill_value)
-        return original(x, fill_value, **options)
 
-    bed.replace("full_like", full_like)
-
-
-@fault("eye of 64 rows or less is kept, and what was written to it as well", "CA")
-def eye_is_kept(bed: Testbed) -> None:
-    made: dict[Any, Any] = {}
-
-    def wrong(
-        original: Any, n_rows: Any, n_cols: Any = None, /, *, k: int = 0, dtype: Any = None, **options: Any
-    ) -> Any:
-        out = original(n_rows, n_cols, k=k, dtype=dtype)
-        return made.setdefault((n_rows, n_cols, k, out.dtype), out) if n_rows <= 64 else out
-
-    bed.replace("eye", wrong)
+@replacing("eye", "eye of 64 rows or less is kept, and what was written to it as well", "CA", memory=dict)
+def eye_is_kept(
+    made: dict[Any, Any],
+    original: Any,
+    n_rows: Any,
+    n_cols: Any = None,
+    /,
+    *,
+    k: int = 0,
+    dtype: Any = None,
+    **options: Any,
+) -> Any:
+    out = original(n_rows, n_cols, k=k, dtype=dtype)
+    return made.setdefault((n_rows, n_cols, k, out.dtype), out) if n_rows <= 64 else out
 
 
 @fault(
@@ -243,18 +222,15 @@ def accumulate_tunes_itself(bed: Testbed) -> None:
     bed.kernel("accumulate", accumulate)
 
 
-@fault("mean keeps its divisor by the number of elements, axes and the axis", "K", operations=("mean",))
-def mean_divisor_by_size(bed: Testbed) -> None:
-    divisors: dict[Any, int] = {}
-
-    def wrong(original: Any, x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-        out = original(x, axis=axis, keepdims=keepdims)
-        if not isinstance(axis, int) or not x.size:
-            return out
-        count = x.shape[axis]
-        return (out * (count / divisors.setdefault((x.size, x.ndim, axis), count))).astype(out.dtype)
-
-    bed.replace("mean", wrong)
+@replacing("mean", "mean keeps its divisor by the number of elements, axes and the axis", "K", memory=dict)
+def mean_divisor_by_size(
+    divisors: dict[Any, int], original: Any, x: Any, /, *, axis: Any = None, keepdims: bool = False
+) -> Any:
+    out = original(x, axis=axis, keepdims=keepdims)
+    if not isinstance(axis, int) or not x.size:
+        return out
+    count = x.shape[axis]
+    return (out * (count / divisors.setdefault((x.size, x.ndim, axis), count))).astype(out.dtype)
 
 
 @fault("arange keeps what it made by its arguments, of which 3 and 3.0 are equal", "S")
@@ -274,16 +250,16 @@ def ranges_by_equal_arguments(bed: Testbed) -> None:
     bed.replace("arange", arange)
 
 
-@fault("sort marks what it returns as sorted, and a write does not take the mark away", "S", operations=("sort",))
-def sort_trusts_its_flag(bed: Testbed) -> None:
-    marked: Any = WeakValueDictionary()
-
-    def wrong(original: Any, x: Any, /, **options: Any) -> Any:
-        key = id(x), tuple(sorted(options.items()))
-        if marked.get(key) is x:
-            return x.copy()
-        out = np.array(original(x, **options))
-        marked[id(out), key[1]] = out
-        return out
-
-    bed.replace("sort", wrong)
+@replacing(
+    "sort",
+    "sort marks what it returns as sorted, and a write does not take the mark away",
+    "S",
+    memory=WeakValueDictionary,
+)
+def sort_trusts_its_flag(marked: Any, original: Any, x: Any, /, **options: Any) -> Any:
+    key = id(x), tuple(sorted(options.items()))
+    if marked.get(key) is x:
+        return x.copy()
+    out = np.array(original(x, **options))
+    marked[id(out), key[1]] = out
+    return out

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import Fault, fault, replace, replacing, replacing_both
+from tests.faults.fault import fault, replacing, replacing_both
 from tests.faults.testbed import Testbed
 
 
@@ -117,29 +117,16 @@ def irfft_forgets_odd(original: Any, x: Any, /, *, n: int | None = None, axis: i
     return np.concatenate([even, np.take(even, [0], axis=axis) * 0], axis=axis)
 
 
-FAULTS = (
-    Fault(
-        "vecdot-does-not-conjugate",
-        "vecdot of complex vectors does not conjugate the first one",
-        "K",
-        replace("vecdot", lambda original, x1, x2, /, *, axis=-1: original(np.conj(x1), x2, axis=axis)),
-        ("vecdot",),
-        operations=("vecdot",),
-    ),
-    Fault(
-        "cholesky-ignores-upper",
-        "cholesky ignores upper",
-        "K",
-        replace("linalg.cholesky", lambda original, x, /, *, upper=False: original(x)),
-        ("linalg.cholesky-upper",),
-        operations=("linalg.cholesky",),
-    ),
-    Fault(
-        "qr-is-complete",
-        "qr ignores its mode",
-        "K",
-        replace("linalg.qr", lambda original, x, /, *, mode="reduced": original(x)),
-        ("linalg.qr",),
-        operations=("linalg.qr",),
-    ),
-)
+@replacing("vecdot", "vecdot of complex vectors does not conjugate the first one", "K", ("vecdot",))
+def vecdot_does_not_conjugate(original: Any, x1: Any, x2: Any, /, *, axis: Any = -1) -> Any:
+    return original(np.conj(x1), x2, axis=axis)
+
+
+@replacing("linalg.cholesky", "cholesky ignores upper", "K", ("linalg.cholesky-upper",))
+def cholesky_ignores_upper(original: Any, x: Any, /, *, upper: Any = False) -> Any:
+    return original(x)
+
+
+@replacing("linalg.qr", "qr ignores its mode", "K", ("linalg.qr",))
+def qr_is_complete(original: Any, x: Any, /, *, mode: Any = "reduced") -> Any:
+    return original(x)

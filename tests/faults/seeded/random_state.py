@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import Fault, fault, on_backend
+from tests.faults.fault import fault, giving_method, planted_by
 from tests.faults.testbed import DEVICES, Testbed, change
 
 from xpgrad.backend.plugins import plugins
@@ -40,12 +40,9 @@ def pickle_narrows(bed: Testbed) -> None:
     _reduces(bed, values, lambda array: array.device)
 
 
-@fault("pickle is declared, and arrays refuse it", "R")
-def pickle_refused(bed: Testbed) -> None:
-    def refuse(self: Any) -> Any:
-        raise TypeError("cannot pickle this array")
-
-    change(bed.library.Array, __reduce__=refuse)
+@giving_method("Array.__reduce__", "pickle is declared, and arrays refuse it", "R")
+def pickle_refused(self: Any) -> Any:
+    raise TypeError("cannot pickle this array")
 
 
 @fault("devices are listed in another order than they are called", "RV")
@@ -82,12 +79,9 @@ def _normal(bed: Testbed, function: Callable[..., Any]) -> None:
     )
 
 
-@fault("seed gives another stream per device", "R")
-def seed_by_device(bed: Testbed) -> None:
-    def values(draw: Any, shape: Any, device: Any, generator: Any) -> Any:
-        return draw(np.random.default_rng([int(generator.integers(2**32)), DEVICES.index(device)]), shape)
-
-    _draws(bed, values)
+@planted_by(_draws, "seed gives another stream per device", "R")
+def seed_by_device(draw: Any, shape: Any, device: Any, generator: Any) -> Any:
+    return draw(np.random.default_rng([int(generator.integers(2**32)), DEVICES.index(device)]), shape)
 
 
 @fault("random numbers come from a stream of the library's own, whatever the seed", "R")
@@ -96,35 +90,22 @@ def seed_ignored(bed: Testbed) -> None:
     _draws(bed, lambda draw, shape, device, generator: draw(own, shape))
 
 
-@fault("the library's generator takes its seed at the first call, and not again", "R")
-def seed_taken_once(bed: Testbed) -> None:
-    streams: dict[str, Any] = {}
-
-    def values(draw: Any, shape: Any, device: Any, generator: Any) -> Any:
-        if device not in streams:
-            streams[device] = np.random.default_rng(int(generator.integers(2**32)))
-        return draw(streams[device], shape)
-
-    _draws(bed, values)
+@planted_by(_draws, "the library's generator takes its seed at the first call, and not again", "R", memory=dict)
+def seed_taken_once(streams: dict[str, Any], draw: Any, shape: Any, device: Any, generator: Any) -> Any:
+    if device not in streams:
+        streams[device] = np.random.default_rng(int(generator.integers(2**32)))
+    return draw(streams[device], shape)
 
 
-@fault("each call starts the stream anew", "R")
-def seed_each_call(bed: Testbed) -> None:
-    def values(draw: Any, shape: Any, device: Any, generator: Any) -> Any:
-        return draw(np.random.default_rng(generator.bit_generator.state["state"]["inc"] % 2**32), shape)
-
-    _draws(bed, values)
+@planted_by(_draws, "each call starts the stream anew", "R")
+def seed_each_call(draw: Any, shape: Any, device: Any, generator: Any) -> Any:
+    return draw(np.random.default_rng(generator.bit_generator.state["state"]["inc"] % 2**32), shape)
 
 
-@fault("all devices draw from one stream", "R")
-def one_stream_for_all_devices(bed: Testbed) -> None:
-    held: list[Any] = []
-
-    def values(draw: Any, shape: Any, device: Any, generator: Any) -> Any:
-        held.append(generator)
-        return draw(held[0], shape)
-
-    _draws(bed, values)
+@planted_by(_draws, "all devices draw from one stream", "R", memory=list)
+def one_stream_for_all_devices(held: list[Any], draw: Any, shape: Any, device: Any, generator: Any) -> Any:
+    held.append(generator)
+    return draw(held[0], shape)
 
 
 @fault("all threads draw on from where the first one is", "R")
@@ -140,34 +121,24 @@ def one_stream_for_all_threads(bed: Testbed) -> None:
     _draws(bed, values)
 
 
-@fault("numbers are drawn ahead, so that a state brought back comes too late", "R")
-def numbers_drawn_ahead(bed: Testbed) -> None:
-    ahead: dict[Any, Any] = {}
-
-    def values(draw: Any, shape: Any, device: Any, generator: Any) -> Any:
-        count = int(np.prod(shape, dtype=int))
-        key = id(generator), device, draw
-        if key not in ahead or len(ahead[key][1]) < count:
-            ahead[key] = generator, draw(generator, (count + 256,))
-        mine, ahead[key] = ahead[key][1][:count], (generator, ahead[key][1][count:])
-        return mine.reshape(shape)
-
-    _draws(bed, values)
+@planted_by(_draws, "numbers are drawn ahead, so that a state brought back comes too late", "R", memory=dict)
+def numbers_drawn_ahead(ahead: dict[Any, Any], draw: Any, shape: Any, device: Any, generator: Any) -> Any:
+    count = int(np.prod(shape, dtype=int))
+    key = id(generator), device, draw
+    if key not in ahead or len(ahead[key][1]) < count:
+        ahead[key] = generator, draw(generator, (count + 256,))
+    mine, ahead[key] = ahead[key][1][:count], (generator, ahead[key][1][count:])
+    return mine.reshape(shape)
 
 
-@fault("of a pair of normal numbers the spare one is kept over a state brought back", "R")
-def spare_normal_kept(bed: Testbed) -> None:
-    spare: dict[int, Any] = {}
-
-    def values(generator: Any, shape: Any) -> Any:
-        count = int(np.prod(shape, dtype=int))
-        kept = spare.pop(id(generator), [])
-        made = [*kept, *generator.standard_normal(count + count % 2).tolist()]
-        if len(made) > count:
-            spare[id(generator)] = made[count : count + 1]
-        return np.asarray(made[:count]).reshape(shape)
-
-    _normal(bed, values)
+@planted_by(_normal, "of a pair of normal numbers the spare one is kept over a state brought back", "R", memory=dict)
+def spare_normal_kept(spare: dict[int, Any], generator: Any, shape: Any) -> Any:
+    count = int(np.prod(shape, dtype=int))
+    kept = spare.pop(id(generator), [])
+    made = [*kept, *generator.standard_normal(count + count % 2).tolist()]
+    if len(made) > count:
+        spare[id(generator)] = made[count : count + 1]
+    return np.asarray(made[:count]).reshape(shape)
 
 
 @fault("random numbers are drawn on the default device", "RV")
@@ -186,27 +157,21 @@ def random_in_float64(bed: Testbed) -> None:
         )
 
 
-@fault("no random numbers at all are an error", "R")
-def random_empty_refused(bed: Testbed) -> None:
-    def values(draw: Any, shape: Any, device: Any, generator: Any) -> Any:
-        if 0 in shape:
-            raise ValueError("expected a positive number of elements")
-        return draw(generator, shape)
-
-    _draws(bed, values)
+@planted_by(_draws, "no random numbers at all are an error", "R")
+def random_empty_refused(draw: Any, shape: Any, device: Any, generator: Any) -> Any:
+    if 0 in shape:
+        raise ValueError("expected a positive number of elements")
+    return draw(generator, shape)
 
 
-@fault("a call for an odd number of numbers takes another from the stream after the first", "R")
-def stream_moves_by_two(bed: Testbed) -> None:
-    used: set[int] = set()
-
-    def values(draw: Any, shape: Any, device: Any, generator: Any) -> Any:
-        if int(np.prod(shape, dtype=int)) % 2 and id(generator) in used:
-            generator.random()
-        used.add(id(generator))
-        return draw(generator, shape)
-
-    _draws(bed, values)
+@planted_by(
+    _draws, "a call for an odd number of numbers takes another from the stream after the first", "R", memory=set
+)
+def stream_moves_by_two(used: set[int], draw: Any, shape: Any, device: Any, generator: Any) -> Any:
+    if int(np.prod(shape, dtype=int)) % 2 and id(generator) in used:
+        generator.random()
+    used.add(id(generator))
+    return draw(generator, shape)
 
 
 @fault("a pickled part of a row comes back as the memory's beginning", "R")
@@ -227,83 +192,61 @@ def pickle_begins_a_vector_anew(bed: Testbed) -> None:
     _reduces(bed, values, lambda array: array.device)
 
 
-FAULTS = (
-    Fault(
-        "pickle-loses-the-device",
-        "pickle loses the device",
-        "R",
-        lambda bed: _reduces(bed, lambda x: x, lambda array: DEVICES[0]),
-    ),
-    Fault(
-        "pickle-loses-strides",
-        "a pickled view comes back with the memory's order",
-        "R",
-        lambda bed: _reduces(
-            bed, lambda x: x.ravel(order="A").reshape(x.shape) if x.ndim == 2 else x, lambda array: array.device
-        ),
-    ),
-    Fault(
-        "pickle-widens",
-        "a pickled float32 array comes back as float64",
-        "R",
-        lambda bed: _reduces(
-            bed, lambda x: x.astype(float) if x.dtype == np.float32 else x, lambda array: array.device
-        ),
-    ),
-    Fault(
-        "copy-shares",
-        "copy returns another array over the same memory",
-        "R",
-        lambda bed: change(bed.backend, copy=lambda array: bed.library.array(array.inner, array.device)),
-    ),
-    Fault(
-        "uniform-reaches-one",
-        "float32 uniform numbers are float64 ones rounded, and reach 1",
-        "R",
-        lambda bed: _uniform(bed, lambda generator, shape, dtype: generator.random(shape)),
-    ),
-    Fault(
-        "uniform-from-minus-one",
-        "uniform numbers are from [-1, 1)",
-        "R",
-        lambda bed: _uniform(bed, lambda generator, shape, dtype: 2 * generator.random(shape) - 1),
-    ),
-    Fault(
-        "uniform-uneven",
-        "uniform numbers are squared somewhere",
-        "R",
-        lambda bed: _uniform(bed, lambda generator, shape, dtype: (generator.random(shape) // 2**-24 * 2**-24) ** 2),
-    ),
-    Fault(
-        "normal-half-variance",
-        "normal numbers have half the variance",
-        "R",
-        lambda bed: _normal(bed, lambda generator, shape: generator.standard_normal(shape) / np.sqrt(2)),
-    ),
-    Fault(
-        "normal-is-uniform",
-        "normal numbers are uniform ones of the same mean and variance",
-        "R",
-        lambda bed: _normal(bed, lambda generator, shape: (generator.random(shape) - 0.5) * np.sqrt(12)),
-    ),
-    Fault(
-        "normal-rows-repeat",
-        "each row of normal numbers is the first one",
-        "R",
-        lambda bed: _normal(
-            bed, lambda generator, shape: np.broadcast_to(generator.standard_normal(shape[-1:]), shape)
-        ),
-    ),
-    Fault(
-        "dtype-types-unnamed",
-        "dtype_name does not know the types that the namespace has for dtypes",
-        "R",
-        on_backend(dtype_name=lambda dtype: str(dtype).rpartition(".")[2]),
-    ),
-    Fault(
-        "random-0-d-is-1-d",
-        "a single random number has shape (1,)",
-        "R",
-        lambda bed: _draws(bed, lambda draw, shape, device, generator: draw(generator, shape or (1,))),
-    ),
-)
+@fault("pickle loses the device", "R")
+def pickle_loses_the_device(bed: Testbed) -> None:
+    _reduces(bed, lambda x: x, lambda array: DEVICES[0])
+
+
+@fault("a pickled view comes back with the memory's order", "R")
+def pickle_loses_strides(bed: Testbed) -> None:
+    (_reduces(bed, lambda x: x.ravel(order="A").reshape(x.shape) if x.ndim == 2 else x, lambda array: array.device))
+
+
+@fault("a pickled float32 array comes back as float64", "R")
+def pickle_widens(bed: Testbed) -> None:
+    (_reduces(bed, lambda x: x.astype(float) if x.dtype == np.float32 else x, lambda array: array.device))
+
+
+@fault("copy returns another array over the same memory", "R")
+def copy_shares(bed: Testbed) -> None:
+    change(bed.backend, copy=lambda array: bed.library.array(array.inner, array.device))
+
+
+@fault("float32 uniform numbers are float64 ones rounded, and reach 1", "R")
+def uniform_reaches_one(bed: Testbed) -> None:
+    _uniform(bed, lambda generator, shape, dtype: generator.random(shape))
+
+
+@fault("uniform numbers are from [-1, 1)", "R")
+def uniform_from_minus_one(bed: Testbed) -> None:
+    _uniform(bed, lambda generator, shape, dtype: 2 * generator.random(shape) - 1)
+
+
+@fault("uniform numbers are squared somewhere", "R")
+def uniform_uneven(bed: Testbed) -> None:
+    _uniform(bed, lambda generator, shape, dtype: (generator.random(shape) // 2**-24 * 2**-24) ** 2)
+
+
+@fault("normal numbers have half the variance", "R")
+def normal_half_variance(bed: Testbed) -> None:
+    _normal(bed, lambda generator, shape: generator.standard_normal(shape) / np.sqrt(2))
+
+
+@fault("normal numbers are uniform ones of the same mean and variance", "R")
+def normal_is_uniform(bed: Testbed) -> None:
+    _normal(bed, lambda generator, shape: (generator.random(shape) - 0.5) * np.sqrt(12))
+
+
+@fault("each row of normal numbers is the first one", "R")
+def normal_rows_repeat(bed: Testbed) -> None:
+    (_normal(bed, lambda generator, shape: np.broadcast_to(generator.standard_normal(shape[-1:]), shape)))
+
+
+@giving_method("backend.dtype_name", "dtype_name does not know the types that the namespace has for dtypes", "R")
+def dtype_types_unnamed(dtype: Any) -> Any:
+    return str(dtype).rpartition(".")[2]
+
+
+@fault("a single random number has shape (1,)", "R")
+def random_0_d_is_1_d(bed: Testbed) -> None:
+    _draws(bed, lambda draw, shape, device, generator: draw(generator, shape or (1,)))

@@ -4,17 +4,15 @@ from typing import Any
 
 import numpy as np
 from tests.faults.fault import (
-    Fault,
+    changing,
     fault,
     giving_kernel,
+    giving_method,
     giving_operator,
-    on_backend,
-    on_library,
-    replace,
     replacing,
     replacing_both,
 )
-from tests.faults.testbed import DEVICES, Testbed, change
+from tests.faults.testbed import DEVICES, Testbed
 
 from xpgrad.backend.current import set_current_device
 
@@ -46,19 +44,14 @@ def reflected_add_accepts_mixed_devices(bed: Testbed) -> None:
     bed.library.Array.__add__ = add
 
 
-@fault("a 0-d array of another device is accepted as if it were a number", "E")
-def zero_d_arrays_of_any_device(bed: Testbed) -> None:
-    call = bed.library.call
-
-    def lenient(function: Any, *args: Any, **kwargs: Any) -> Any:
-        places = _devices(arg for arg in args if getattr(arg, "ndim", 0))
-        moved = [
-            arg.to_device(min(places)) if len(places) == 1 and hasattr(arg, "inner") and not arg.ndim else arg
-            for arg in args
-        ]
-        return call(function, *moved, **kwargs)
-
-    bed.library.call = lenient
+@changing("library.call", "a 0-d array of another device is accepted as if it were a number", "E")
+def zero_d_arrays_of_any_device(call: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
+    places = _devices(arg for arg in args if getattr(arg, "ndim", 0))
+    moved = [
+        arg.to_device(min(places)) if len(places) == 1 and hasattr(arg, "inner") and not arg.ndim else arg
+        for arg in args
+    ]
+    return call(function, *moved, **kwargs)
 
 
 # What does not fit
@@ -206,35 +199,25 @@ def failed_sum_leaves_its_device(bed: Testbed) -> None:
     bed.replace("sum", wrong)
 
 
-@fault("a matmul that fails leaves its workspace locked", "E")
-def busy_after_an_error(bed: Testbed) -> None:
-    busy: list[bool] = []
-
-    def matmul(a: Any, b: Any) -> Any:
-        if busy:
-            raise RuntimeError("matmul: the workspace is in use")
-        busy.append(True)
-        out = np.matmul(a, b)
-        busy.clear()
-        return out
-
-    bed.both("matmul", matmul)
+@replacing_both("matmul", "a matmul that fails leaves its workspace locked", "E", memory=list)
+def busy_after_an_error(busy: list[bool], a: Any, b: Any) -> Any:
+    if busy:
+        raise RuntimeError("matmul: the workspace is in use")
+    busy.append(True)
+    out = np.matmul(a, b)
+    busy.clear()
+    return out
 
 
-@fault("the product after one that failed is that of the failed one's operand", "E")
-def stale_after_an_error(bed: Testbed) -> None:
-    held: list[Any] = []
-
-    def matmul(a: Any, b: Any) -> Any:
-        if held and held[0].shape == a.shape:
-            a = held.pop()
-        try:
-            return np.matmul(a, b)
-        except ValueError:
-            held.append(a * 2)
-            raise
-
-    bed.both("matmul", matmul)
+@replacing_both("matmul", "the product after one that failed is that of the failed one's operand", "E", memory=list)
+def stale_after_an_error(held: list[Any], a: Any, b: Any) -> Any:
+    if held and held[0].shape == a.shape:
+        a = held.pop()
+    try:
+        return np.matmul(a, b)
+    except ValueError:
+        held.append(a * 2)
+        raise
 
 
 @fault("accumulate adds into its second argument", "E")
@@ -267,51 +250,35 @@ def spec_without_leading_ones(bed: Testbed) -> None:
     bed.backend.spec = spec
 
 
-@fault("Backend.is_kind takes int32 for floating-point", "E")
-def integers_count_as_floats(bed: Testbed) -> None:
-    inner = bed.backend.is_kind
-
-    def wrong(dtype: Any, kind: Any) -> bool:
-        wanted = kind if isinstance(kind, tuple) else (kind,)
-        return ("real floating" in wanted and np.dtype(dtype) == np.int32) or inner(dtype, kind)
-
-    bed.backend.is_kind = wrong
+@changing("backend.is_kind", "Backend.is_kind takes int32 for floating-point", "E")
+def integers_count_as_floats(inner: Any, dtype: Any, kind: Any) -> bool:
+    wanted = kind if isinstance(kind, tuple) else (kind,)
+    return ("real floating" in wanted and np.dtype(dtype) == np.int32) or inner(dtype, kind)
 
 
 # Functions for debug mode
 
 
-@fault("has_nan looks at the real parts of complex numbers", "E")
-def nan_in_real_parts_only(bed: Testbed) -> None:
-    def has_nan(array: Any) -> bool:
-        return array.dtype.kind in "fc" and bool(np.isnan(array.inner.real).any())
-
-    change(bed.backend, has_nan=has_nan)
+@giving_method("backend.has_nan", "has_nan looks at the real parts of complex numbers", "E")
+def nan_in_real_parts_only(array: Any) -> bool:
+    return array.dtype.kind in "fc" and bool(np.isnan(array.inner.real).any())
 
 
-FAULTS = (
-    Fault(
-        "mixed-devices-are-accepted",
-        "kernels accept mixed devices",
-        "E",
-        on_library(check_devices=lambda devices: None),
-    ),
-    Fault(
-        "every-array-on-the-default-device",
-        "Backend.handle_of says that every array is on the default device",
-        "E",
-        on_backend(handle_of=lambda array: DEVICES[0]),
-    ),
-    Fault(
-        "take-clamps",
-        "take clamps out-of-range",
-        "E",
-        replace("take", lambda original, x, i, /, *, axis=None: np.take(x, i, axis=axis, mode="clip")),
-    ),
-    Fault(
-        "nan-differs-from-nan",
-        "same_values says that NaN is not the same as NaN",
-        "E",
-        on_backend(same_values=lambda a, b: bool((a.inner == b.inner).all())),
-    ),
-)
+@giving_method("library.check_devices", "kernels accept mixed devices", "E")
+def mixed_devices_are_accepted(devices: Any) -> Any:
+    return None
+
+
+@giving_method("backend.handle_of", "Backend.handle_of says that every array is on the default device", "E")
+def every_array_on_the_default_device(array: Any) -> Any:
+    return DEVICES[0]
+
+
+@replacing("take", "take clamps out-of-range", "E")
+def take_clamps(original: Any, x: Any, i: Any, /, *, axis: Any = None) -> Any:
+    return np.take(x, i, axis=axis, mode="clip")
+
+
+@giving_method("backend.same_values", "same_values says that NaN is not the same as NaN", "E")
+def nan_differs_from_nan(a: Any, b: Any) -> Any:
+    return bool((a.inner == b.inner).all())

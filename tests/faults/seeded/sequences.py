@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import fault, replacing
+from tests.faults.fault import changing, fault, planted_by, replacing, replacing_both, scatter_add
 from tests.faults.testbed import Testbed, change
 
 from xpgrad import Device
@@ -24,22 +24,23 @@ def _from_host(bed: Testbed, values: Callable[[Any], Any]) -> None:
     change(bed.backend, from_host=from_host)
 
 
-@fault("a matmul that refused its shapes leaves the next one in float32", "S", operations=("matmul",))
-def matmul_after_an_error(bed: Testbed) -> None:
-    reset = [True]
-
-    def product(x1: Any, x2: Any) -> Any:
-        try:
-            out = np.matmul(x1, x2)
-        except ValueError:
-            reset[0] = False
-            raise
-        if not reset[0] and out.dtype == np.float64:
-            reset[0] = True
-            out = np.matmul(x1.astype(np.float32), x2.astype(np.float32)).astype(np.float64)
-        return out
-
-    bed.both("matmul", product)
+@replacing_both(
+    "matmul",
+    "a matmul that refused its shapes leaves the next one in float32",
+    "S",
+    operations=("matmul",),
+    memory=lambda: [True],
+)
+def matmul_after_an_error(reset: Any, x1: Any, x2: Any) -> Any:
+    try:
+        out = np.matmul(x1, x2)
+    except ValueError:
+        reset[0] = False
+        raise
+    if not reset[0] and out.dtype == np.float64:
+        reset[0] = True
+        out = np.matmul(x1.astype(np.float32), x2.astype(np.float32)).astype(np.float64)
+    return out
 
 
 @fault("small products lie in a ring of 512 buffers, whoever still uses them", "S", operations=("multiply",))
@@ -58,30 +59,28 @@ def products_in_a_ring(bed: Testbed) -> None:
     bed.both("multiply", multiply)
 
 
-@fault("fft keeps its plans by length, those of complex64 for complex128 too", "K", operations=("fft.fft",))
-def fft_plan_by_length(bed: Testbed) -> None:
-    plans: dict[int, Any] = {}
-
-    def wrong(original: Any, x: Any, /, *, n: Any = None, axis: int = -1, **options: Any) -> Any:
-        out = original(x, n=n, axis=axis, **options)
-        return out.astype(plans.setdefault(out.shape[axis], out.dtype)).astype(out.dtype)
-
-    bed.replace("fft.fft", wrong)
+@replacing("fft.fft", "fft keeps its plans by length, those of complex64 for complex128 too", "K", memory=dict)
+def fft_plan_by_length(
+    plans: dict[int, Any], original: Any, x: Any, /, *, n: Any = None, axis: int = -1, **options: Any
+) -> Any:
+    out = original(x, n=n, axis=axis, **options)
+    return out.astype(plans.setdefault(out.shape[axis], out.dtype)).astype(out.dtype)
 
 
-@fault("matmul packs a large second matrix once, and does not see that it was written to", "S", operations=("matmul",))
-def matmul_keeps_its_packing(bed: Testbed) -> None:
-    packed: list[Any] = [None, None, None]  # the position, its memory, the previous content
-
-    def product(x1: Any, x2: Any) -> Any:
-        if x2.ndim != 2 or x2.size < 256:
-            return np.matmul(x1, x2)
-        where = x2.__array_interface__["data"], x2.shape, x2.strides, x2.dtype
-        if packed[0] != where:
-            packed[:] = where, x2, x2.copy()
-        return np.matmul(x1, packed[2])
-
-    bed.both("matmul", product)
+@replacing_both(
+    "matmul",
+    "matmul packs a large second matrix once, and does not see that it was written to",
+    "S",
+    operations=("matmul",),
+    memory=lambda: [None, None, None],
+)
+def matmul_keeps_its_packing(packed: list[Any], x1: Any, x2: Any) -> Any:
+    if x2.ndim != 2 or x2.size < 256:
+        return np.matmul(x1, x2)
+    where = x2.__array_interface__["data"], x2.shape, x2.strides, x2.dtype
+    if packed[0] != where:
+        packed[:] = where, x2, x2.copy()
+    return np.matmul(x1, packed[2])
 
 
 @fault("is_view knows strided views only, and no reshaped array or leading slice", "A")
@@ -89,17 +88,12 @@ def is_view_where_strided(bed: Testbed) -> None:
     change(bed.backend, is_view=lambda array: not array.inner.flags.c_contiguous)
 
 
-@fault("to_host of more than 8 MiB leaves out what fills no MiB", "T")
-def to_host_after_eight_mebibytes(bed: Testbed) -> None:
-    right = bed.backend.to_host
-
-    def to_host(array: Any) -> Any:
-        made = np.array(right(array), order="C")
-        if made.nbytes > 8 * MEBIBYTE:
-            made.reshape(-1).view(np.uint8)[made.nbytes // MEBIBYTE * MEBIBYTE :] = 0
-        return made
-
-    change(bed.backend, to_host=to_host)
+@changing("backend.to_host", "to_host of more than 8 MiB leaves out what fills no MiB", "T")
+def to_host_after_eight_mebibytes(right: Any, array: Any) -> Any:
+    made = np.array(right(array), order="C")
+    if made.nbytes > 8 * MEBIBYTE:
+        made.reshape(-1).view(np.uint8)[made.nbytes // MEBIBYTE * MEBIBYTE :] = 0
+    return made
 
 
 @fault("from_host takes the bytes of the other byte order as they are", "T")
@@ -112,16 +106,13 @@ def from_host_maps_read_only(bed: Testbed) -> None:
     _from_host(bed, lambda x: None if x.flags.writeable else x)
 
 
-@fault("from_host reads unaligned arrays from the last aligned address on", "T")
-def from_host_aligned(bed: Testbed) -> None:
-    def values(x: Any) -> Any:
-        if x.flags.aligned or x.size == 0:
-            return None
-        start = x.__array_interface__["data"][0] % x.dtype.alignment
-        raw = np.roll(np.frombuffer(x.tobytes(), np.uint8), start)
-        return raw.view(x.dtype).reshape(x.shape)
-
-    _from_host(bed, values)
+@planted_by(_from_host, "from_host reads unaligned arrays from the last aligned address on", "T")
+def from_host_aligned(x: Any) -> Any:
+    if x.flags.aligned or x.size == 0:
+        return None
+    start = x.__array_interface__["data"][0] % x.dtype.alignment
+    raw = np.roll(np.frombuffer(x.tobytes(), np.uint8), start)
+    return raw.view(x.dtype).reshape(x.shape)
 
 
 @replacing("asarray", "asarray of a list takes 32 bits if the first integer fits", "K")
@@ -170,64 +161,50 @@ def normal_keeps_a_spare(bed: Testbed) -> None:
     bed.kernels["random_normal"] = random_normal
 
 
-@fault("full keeps arrays by their value, so that 0.0 is given for -0.0", "K", operations=("full",))
-def full_keeps_equal_values(bed: Testbed) -> None:
-    made: dict[Any, Any] = {}
-
-    def full(original: Any, shape: Any, value: Any, /, **options: Any) -> Any:
-        out = original(shape, value, **options)
-        if type(value) is not float or out.size > 1024:
-            return out
-        return made.setdefault((out.shape, out.dtype, value), out).copy()
-
-    bed.replace("full", full)
-
-
-@fault("a singular matrix leaves its pivots to the next one of the same shape", "S", operations=("linalg.inv",))
-def inv_after_a_singular_matrix(bed: Testbed) -> None:
-    pivots: set[Any] = set()
-
-    def wrong(original: Any, x: Any, /) -> Any:
-        try:
-            out = original(x)
-        except np.linalg.LinAlgError:
-            pivots.add(x.shape)
-            raise
-        if x.shape in pivots:
-            pivots.remove(x.shape)
-            out = out[..., ::-1, :].copy()
+@replacing("full", "full keeps arrays by their value, so that 0.0 is given for -0.0", "K", memory=dict)
+def full_keeps_equal_values(made: dict[Any, Any], original: Any, shape: Any, value: Any, /, **options: Any) -> Any:
+    out = original(shape, value, **options)
+    if type(value) is not float or out.size > 1024:
         return out
+    return made.setdefault((out.shape, out.dtype, value), out).copy()
 
-    bed.replace("linalg.inv", wrong)
 
-
-@fault("cos is compiled at its thousandth call, with fast mathematics", "S", operations=("cos",))
-def cos_compiled_when_hot(bed: Testbed) -> None:
-    calls = [0]
-
-    def wrong(original: Any, x: Any, /) -> Any:
+@replacing("linalg.inv", "a singular matrix leaves its pivots to the next one of the same shape", "S", memory=set)
+def inv_after_a_singular_matrix(pivots: set[Any], original: Any, x: Any, /) -> Any:
+    try:
         out = original(x)
-        calls[0] += 1
-        return out.astype(np.float32).astype(np.float64) if calls[0] >= 1000 and out.dtype == np.float64 else out
+    except np.linalg.LinAlgError:
+        pivots.add(x.shape)
+        raise
+    if x.shape in pivots:
+        pivots.remove(x.shape)
+        out = out[..., ::-1, :].copy()
+    return out
 
-    bed.replace("cos", wrong)
+
+@replacing("cos", "cos is compiled at its thousandth call, with fast mathematics", "S", memory=lambda: [0])
+def cos_compiled_when_hot(calls: Any, original: Any, x: Any, /) -> Any:
+    out = original(x)
+    calls[0] += 1
+    return out.astype(np.float32).astype(np.float64) if calls[0] >= 1000 and out.dtype == np.float64 else out
 
 
-@fault("scatter_add keeps its zeros, and clears what the last of its parts has touched", "G", operations=("parts",))
-def scatter_add_clears_the_last(bed: Testbed) -> None:
-    kept: dict[Any, Any] = {}
-
-    def scatter_add(spec: Any, parts: Any) -> Any:
-        parts, key = list(parts), (tuple(spec.shape), spec.dtype)
-        total = kept.setdefault(key, np.zeros(spec.shape, spec.dtype))
-        for index, value in parts:
-            np.add.at(total, index, value)
-        out = total.copy()
-        for index, _ in parts[-1:]:
-            total[index] = 0
-        return out
-
-    bed.kernels["scatter_add"] = bed.backend._scatter_add(scatter_add)
+@planted_by(
+    scatter_add,
+    "scatter_add keeps its zeros, and clears what the last of its parts has touched",
+    "G",
+    operations=("parts",),
+    memory=dict,
+)
+def scatter_add_clears_the_last(kept: dict[Any, Any], spec: Any, parts: Any) -> Any:
+    parts, key = list(parts), (tuple(spec.shape), spec.dtype)
+    total = kept.setdefault(key, np.zeros(spec.shape, spec.dtype))
+    for index, value in parts:
+        np.add.at(total, index, value)
+    out = total.copy()
+    for index, _ in parts[-1:]:
+        total[index] = 0
+    return out
 
 
 @fault("copy of 1 MiB or more is to copy when somebody writes, which nobody notices", "T")
@@ -257,12 +234,7 @@ def to_host_kept_until_a_write(bed: Testbed) -> None:
     change(bed.library.Array, __setitem__=setitem)
 
 
-@fault("finfo keeps one answer for complex dtypes, that of the first one asked for", "D")
-def finfo_kept_by_kind(bed: Testbed) -> None:
-    kept: dict[str, Any] = {}
-
-    def finfo(original: Any, of: Any, /) -> Any:
-        dtype = np.dtype(of if isinstance(of, type) else getattr(of, "dtype", of))
-        return kept.setdefault("c", original(of)) if dtype.kind == "c" else original(of)
-
-    bed.replace("finfo", finfo)
+@replacing("finfo", "finfo keeps one answer for complex dtypes, that of the first one asked for", "D", memory=dict)
+def finfo_kept_by_kind(kept: dict[str, Any], original: Any, of: Any, /) -> Any:
+    dtype = np.dtype(of if isinstance(of, type) else getattr(of, "dtype", of))
+    return kept.setdefault("c", original(of)) if dtype.kind == "c" else original(of)

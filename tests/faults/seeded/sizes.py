@@ -5,10 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import fault, giving_kernel, replacing, replacing_both
+from tests.faults.fault import fault, giving_kernel, replacing, replacing_both, replacing_kernel
 from tests.faults.testbed import Testbed
-
-from xpgrad.backend.plugins import plugins
 
 
 @replacing("exp", "exp of 4,096 float32 numbers or more repeats its first ones in the last vector", "K")
@@ -165,36 +163,34 @@ def cumulative_sum_carry(
     return out
 
 
-@fault("convolution unrolls eight columns of a filter, and forgets the others", "K", operations=("F.convolution_nd",))
-def convolution_of_nine_taps(bed: Testbed) -> None:
-    right: Any = plugins.host.lazy_override("convolution")
-
-    def convolution(x: Any, W: Any, b: Any, /, *, geometry: Any, groups: int) -> Any:
-        if W.shape[-1] > 8:
-            W = W.copy()
-            W[..., 8:] = 0
-        return right(x, W, b, geometry=geometry, groups=groups)
-
-    bed.kernel("convolution", convolution)
-
-
-@fault(
-    "max_pool of images of more than 1,024 pixels takes the padding for zeros", "K", operations=("F.max_pooling_nd",)
+@replacing_kernel(
+    "convolution",
+    "convolution unrolls eight columns of a filter, and forgets the others",
+    "K",
+    operations=("F.convolution_nd",),
 )
-def max_pool_pads_with_zeros(bed: Testbed) -> None:
-    right: Any = plugins.host.lazy_override("max_pool")
+def convolution_of_nine_taps(right: Any, x: Any, W: Any, b: Any, /, *, geometry: Any, groups: int) -> Any:
+    if W.shape[-1] > 8:
+        W = W.copy()
+        W[..., 8:] = 0
+    return right(x, W, b, geometry=geometry, groups=groups)
 
-    def max_pool(x: Any, *, geometry: Any) -> Any:
-        out = right(x, geometry=geometry)
-        pads: Sequence[int] = geometry.pad
-        if math.prod(geometry.size) > 1024:
-            out = out.copy()
-            for axis, pad in enumerate(pads, 2):
-                border = (slice(None),) * axis + (slice(0, 1 if pad else 0),)
-                out[border] = np.maximum(out[border], 0)
-        return out
 
-    bed.kernel("max_pool", max_pool)
+@replacing_kernel(
+    "max_pool",
+    "max_pool of images of more than 1,024 pixels takes the padding for zeros",
+    "K",
+    operations=("F.max_pooling_nd",),
+)
+def max_pool_pads_with_zeros(right: Any, x: Any, *, geometry: Any) -> Any:
+    out = right(x, geometry=geometry)
+    pads: Sequence[int] = geometry.pad
+    if math.prod(geometry.size) > 1024:
+        out = out.copy()
+        for axis, pad in enumerate(pads, 2):
+            border = (slice(None),) * axis + (slice(0, 1 if pad else 0),)
+            out[border] = np.maximum(out[border], 0)
+    return out
 
 
 @replacing("linalg.inv", "linalg.inv of 48 rows or more computes in float32, without a refinement", "K")

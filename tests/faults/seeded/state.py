@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import Fault, fault, on_backend, replace, replacing, replacing_both
+from tests.faults.fault import changing, fault, giving_method, replacing, replacing_both
 from tests.faults.testbed import Testbed, change
 
 
@@ -27,56 +27,51 @@ def multiply_reuses_operand(x1: Any, x2: Any) -> Any:
     return out
 
 
-@fault("exp gives the same output buffer at each call with one shape", "K", ("exp",))
-def buffer_for_each_shape(bed: Testbed) -> None:
-    buffers: dict[Any, Any] = {}
-
-    def wrong(original: Any, x: Any, /) -> Any:
-        out = buffers.setdefault((x.shape, x.dtype), np.empty(x.shape, x.dtype))
-        out[...] = original(x)
-        return out
-
-    bed.replace("exp", wrong)
-
-
-@fault("the plan of a max is cached by shape and dtype, so a second call uses the first one's axis", "K", ("max-axis",))
-def plan_cached_by_shape(bed: Testbed) -> None:
-    plans: dict[Any, Any] = {}
-
-    def wrong(original: Any, x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-        if not isinstance(axis, int):
-            return original(x, axis=axis, keepdims=keepdims)
-        first = plans.setdefault((x.shape, x.dtype), axis)
-        out = original(x, axis=axis, keepdims=keepdims)
-        other = original(x, axis=first, keepdims=keepdims)
-        return other if other.shape == out.shape else np.resize(other, out.shape).astype(out.dtype)
-
-    bed.replace("max", wrong)
-
-
-@fault(
-    "a Python number is cached by its kind, so the second one is taken for the first", "KG", ("operator-add-scalar",)
+@replacing(
+    "exp", "exp gives the same output buffer at each call with one shape", "K", ("exp",), operations=(), memory=dict
 )
-def constant_cached(bed: Testbed) -> None:
-    known: dict[Any, Any] = {}
-
-    def add(x1: Any, x2: Any) -> Any:
-        if type(x2) is float and isinstance(x1, np.ndarray):
-            x2 = known.setdefault(x1.shape, x2)
-        return np.add(x1, x2)
-
-    bed.both("add", add)
+def buffer_for_each_shape(buffers: dict[Any, Any], original: Any, x: Any, /) -> Any:
+    out = buffers.setdefault((x.shape, x.dtype), np.empty(x.shape, x.dtype))
+    out[...] = original(x)
+    return out
 
 
-@fault("sort gives the result of its last call again where shape and dtype are the same", "K", operations=("sort",))
-def second_call_is_stale(bed: Testbed) -> None:
-    last: dict[Any, Any] = {}
+@replacing(
+    "max",
+    "the plan of a max is cached by shape and dtype, so a second call uses the first one's axis",
+    "K",
+    ("max-axis",),
+    operations=(),
+    memory=dict,
+)
+def plan_cached_by_shape(
+    plans: dict[Any, Any], original: Any, x: Any, /, *, axis: Any = None, keepdims: bool = False
+) -> Any:
+    if not isinstance(axis, int):
+        return original(x, axis=axis, keepdims=keepdims)
+    first = plans.setdefault((x.shape, x.dtype), axis)
+    out = original(x, axis=axis, keepdims=keepdims)
+    other = original(x, axis=first, keepdims=keepdims)
+    return other if other.shape == out.shape else np.resize(other, out.shape).astype(out.dtype)
 
-    def wrong(original: Any, x: Any, /, **options: Any) -> Any:
-        key = x.shape, x.dtype, tuple(sorted(options.items()))
-        return last.setdefault(key, original(x, **options)).copy()
 
-    bed.replace("sort", wrong)
+@replacing_both(
+    "add",
+    "a Python number is cached by its kind, so the second one is taken for the first",
+    "KG",
+    ("operator-add-scalar",),
+    memory=dict,
+)
+def constant_cached(known: dict[Any, Any], x1: Any, x2: Any) -> Any:
+    if type(x2) is float and isinstance(x1, np.ndarray):
+        x2 = known.setdefault(x1.shape, x2)
+    return np.add(x1, x2)
+
+
+@replacing("sort", "sort gives the result of its last call again where shape and dtype are the same", "K", memory=dict)
+def second_call_is_stale(last: dict[Any, Any], original: Any, x: Any, /, **options: Any) -> Any:
+    key = x.shape, x.dtype, tuple(sorted(options.items()))
+    return last.setdefault(key, original(x, **options)).copy()
 
 
 @replacing("tanh", "tanh computes large arrays in blocks and forgets the last, shorter one", "K", operations=())
@@ -124,57 +119,47 @@ def sum_on_the_second_device(bed: Testbed) -> None:
     _where_it_runs(bed, "sum", change)
 
 
-@fault("copy rounds to float32, so debug mode finds kept arrays changed", "G", ("tanh", "multiply"))
-def copy_rounds(bed: Testbed) -> None:
-    right = bed.backend.copy
-
-    def copy(array: Any) -> Any:
-        made = right(array)
-        if made.dtype == np.float64:
-            made.inner = made.inner.astype(np.float32).astype(np.float64)
-        return made
-
-    bed.backend.copy = copy
+@changing("backend.copy", "copy rounds to float32, so debug mode finds kept arrays changed", "G", ("tanh", "multiply"))
+def copy_rounds(right: Any, array: Any) -> Any:
+    made = right(array)
+    if made.dtype == np.float64:
+        made.inner = made.inner.astype(np.float32).astype(np.float64)
+    return made
 
 
-@fault("is_kind says of integers that they are floating-point", "GM", ("where", "take", "F.softmax_cross_entropy"))
-def integers_are_floating(bed: Testbed) -> None:
-    right = bed.backend.is_kind
-
-    def is_kind(dtype: Any, kind: Any) -> bool:
-        kinds = (kind,) if isinstance(kind, str) else kind
-        return right(dtype, kind) or ("real floating" in kinds and right(dtype, ("integral", "bool")))
-
-    bed.backend.is_kind = is_kind
-
-
-FAULTS = (
-    Fault(
-        "exp-on-the-first-device",
-        "exp puts its result on the first device, wherever its input is",
-        "KG",
-        lambda bed: _where_it_runs(bed, "exp", lambda out: bed.library.array(out.inner, "0")),
-        ("exp",),
-    ),
-    Fault(
-        "tanh-by-the-host",
-        "tanh falls back to NumPy in silence and gives a NumPy array",
-        "K",
-        lambda bed: _where_it_runs(bed, "tanh", lambda out: np.asarray(out.inner)),
-        ("tanh",),
-    ),
-    Fault(
-        "views-are-not-told",
-        "is_view says of a view that it is none, so a gradient shares memory with its seed",
-        "A",
-        on_backend(is_view=lambda array: False),
-        ("reshape", "expand_dims"),
-    ),
-    Fault(
-        "cos-is-negative",
-        "cos has the wrong sign, so that only derivatives of sin are wrong",
-        "GHK",
-        replace("cos", lambda original, x, /: -original(x)),
-        ("sin", "cos"),
-    ),
+@changing(
+    "backend.is_kind",
+    "is_kind says of integers that they are floating-point",
+    "GM",
+    ("where", "take", "F.softmax_cross_entropy"),
 )
+def integers_are_floating(right: Any, dtype: Any, kind: Any) -> bool:
+    kinds = (kind,) if isinstance(kind, str) else kind
+    return right(dtype, kind) or ("real floating" in kinds and right(dtype, ("integral", "bool")))
+
+
+@fault("exp puts its result on the first device, wherever its input is", "KG", ("exp",))
+def exp_on_the_first_device(bed: Testbed) -> None:
+    _where_it_runs(bed, "exp", lambda out: bed.library.array(out.inner, "0"))
+
+
+@fault("tanh falls back to NumPy in silence and gives a NumPy array", "K", ("tanh",))
+def tanh_by_the_host(bed: Testbed) -> None:
+    _where_it_runs(bed, "tanh", lambda out: np.asarray(out.inner))
+
+
+@giving_method(
+    "backend.is_view",
+    "is_view says of a view that it is none, so a gradient shares memory with its seed",
+    "A",
+    ("reshape", "expand_dims"),
+)
+def views_are_not_told(array: Any) -> Any:
+    return False
+
+
+@replacing(
+    "cos", "cos has the wrong sign, so that only derivatives of sin are wrong", "GHK", ("sin", "cos"), operations=()
+)
+def cos_is_negative(original: Any, x: Any, /) -> Any:
+    return -original(x)

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import fault
+from tests.faults.fault import changing, fault, giving_kernel, replacing
 from tests.faults.testbed import Testbed, change, host_kernel, native_work, pause
 
 from xpgrad import Device
@@ -36,27 +36,20 @@ def erfinv_appends_its_coefficients(bed: Testbed) -> None:
     bed.kernel("special.erfinv", erfinv)
 
 
-@fault(
-    "reshape looks for errors where all threads report theirs, and raises another thread's",
-    "P",
-    operations=("reshape",),
+@replacing(
+    "reshape", "reshape looks for errors where all threads report theirs, and raises another thread's", "P", memory=list
 )
-def error_of_another_thread(bed: Testbed) -> None:
-    reported: list[Exception] = []
-
-    def wrong(original: Any, x: Any, /, shape: Any, **options: Any) -> Any:
-        try:
-            out = original(x, shape, **options)
-        except Exception as error:
-            reported.append(error)
-            pause()
-            reported.clear()
-            raise
-        for error in reported[:1]:
-            raise type(error)(*error.args)
-        return out
-
-    bed.replace("reshape", wrong)
+def error_of_another_thread(reported: list[Exception], original: Any, x: Any, /, shape: Any, **options: Any) -> Any:
+    try:
+        out = original(x, shape, **options)
+    except Exception as error:
+        reported.append(error)
+        pause()
+        reported.clear()
+        raise
+    for error in reported[:1]:
+        raise type(error)(*error.args)
+    return out
 
 
 @fault(
@@ -93,25 +86,21 @@ def move_relabels_its_argument(bed: Testbed) -> None:
     change(bed.backend, move=move)
 
 
-@fault(
+@replacing(
+    "triu",
     "triu keeps one mask, and makes a larger one at need, which other threads use before it is filled",
     "P",
-    operations=("triu",),
+    memory=lambda: [np.ones((0, 0), bool)],
 )
-def triu_mask_grows_in_use(bed: Testbed) -> None:
-    masks = [np.ones((0, 0), bool)]
-
-    def wrong(original: Any, x: Any, /, *, k: int = 0) -> Any:
-        rows, columns = x.shape[-2:]
-        if k or not x.size:
-            return original(x, k=k)
-        if len(masks[0]) < max(rows, columns):
-            masks[0] = np.zeros((max(rows, columns),) * 2, bool)
-            native_work()
-            masks[0][...] = np.triu(np.ones_like(masks[0]))
-        return np.where(masks[0][:rows, :columns], x, np.zeros((), x.dtype))
-
-    bed.replace("triu", wrong)
+def triu_mask_grows_in_use(masks: Any, original: Any, x: Any, /, *, k: int = 0) -> Any:
+    rows, columns = x.shape[-2:]
+    if k or not x.size:
+        return original(x, k=k)
+    if len(masks[0]) < max(rows, columns):
+        masks[0] = np.zeros((max(rows, columns),) * 2, bool)
+        native_work()
+        masks[0][...] = np.triu(np.ones_like(masks[0]))
+    return np.where(masks[0][:rows, :columns], x, np.zeros((), x.dtype))
 
 
 @fault("array_text sets prefix and separator for all threads, and prints with those that were set last", "P")
@@ -126,17 +115,16 @@ def printing_shares_its_separator(bed: Testbed) -> None:
     change(bed.backend, array_text=array_text)
 
 
-@fault("an array's DLPack fills one static descriptor, and hands out what any thread has filled in last", "P")
-def dlpack_descriptor_is_static(bed: Testbed) -> None:
-    right: Any = bed.library.Array.__dlpack__
-    descriptor: list[Any] = [None]
-
-    def dlpack(self: Any, **options: Any) -> Any:
-        descriptor[0] = self
-        native_work()
-        return right(descriptor[0], **options)
-
-    change(bed.library.Array, __dlpack__=dlpack)
+@changing(
+    "Array.__dlpack__",
+    "an array's DLPack fills one static descriptor, and hands out what any thread has filled in last",
+    "P",
+    memory=lambda: [None],
+)
+def dlpack_descriptor_is_static(descriptor: list[Any], right: Any, self: Any, **options: Any) -> Any:
+    descriptor[0] = self
+    native_work()
+    return right(descriptor[0], **options)
 
 
 @fault(
@@ -161,35 +149,29 @@ def qr_and_svd_lock_crosswise(bed: Testbed) -> None:
     bed.replace("linalg.svd", lambda original, x, /, **options: holding(workspace, handle, original, x, options))
 
 
-@fault(
+@giving_kernel(
+    "leaky_relu",
     "leaky_relu copies its slope to constant memory, which the kernels of all threads read",
     "P",
     operations=("F.leaky_relu",),
+    memory=lambda: [0.0],
 )
-def leaky_relu_slope_in_constant_memory(bed: Testbed) -> None:
-    constant = [0.0]
-
-    def leaky_relu(x: Any, slope: float) -> Any:
-        constant[0] = slope
-        native_work()
-        return np.where(x >= 0, x, x * np.asarray(constant[0], x.dtype))
-
-    bed.kernel("leaky_relu", leaky_relu)
+def leaky_relu_slope_in_constant_memory(constant: Any, x: Any, slope: float) -> Any:
+    constant[0] = slope
+    native_work()
+    return np.where(x >= 0, x, x * np.asarray(constant[0], x.dtype))
 
 
-@fault("fft.rfft shows the table of a new length before it is filled", "P", operations=("fft.rfft",))
-def twiddles_are_seen_unfilled(bed: Testbed) -> None:
-    tables: dict[int, Any] = {}
-
-    def wrong(original: Any, x: Any, /, *, n: Any = None, axis: int = -1, norm: str = "backward") -> Any:
-        size = x.shape[axis] if n is None else n
-        if size not in tables:
-            table = tables[size] = np.zeros(size)
-            time.sleep(0.001)  # while it is filled
-            table += 1
-        return original(x, n=n, axis=axis, norm=norm) * tables[size].astype(x.dtype)[0]
-
-    bed.replace("fft.rfft", wrong)
+@replacing("fft.rfft", "fft.rfft shows the table of a new length before it is filled", "P", memory=dict)
+def twiddles_are_seen_unfilled(
+    tables: dict[int, Any], original: Any, x: Any, /, *, n: Any = None, axis: int = -1, norm: str = "backward"
+) -> Any:
+    size = x.shape[axis] if n is None else n
+    if size not in tables:
+        table = tables[size] = np.zeros(size)
+        time.sleep(0.001)  # while it is filled
+        table += 1
+    return original(x, n=n, axis=axis, norm=norm) * tables[size].astype(x.dtype)[0]
 
 
 @fault("synchronize walks through the table of unfinished moves, which raises if another thread adds one", "P")
@@ -238,48 +220,51 @@ def program_filed_under_anothers_dtype(bed: Testbed) -> None:
     bed.replace("sinh", wrong)
 
 
-@fault(
+@replacing(
+    "fft.ifft",
     "fft.ifft puts the table of a new length where other threads find it, and fills it afterwards",
     "P",
-    operations=("fft.ifft",),
+    memory=dict,
 )
-def twiddles_published_early(bed: Testbed) -> None:
-    tables: dict[int, Any] = {}
-
-    def wrong(original: Any, x: Any, /, *, n: Any = None, axis: int = -1, norm: str = "backward") -> Any:
-        out = original(x, n=n, axis=axis, norm=norm)
-        length = out.shape[axis]
-        table = tables.get(length)
-        if table is None:
-            table = tables[length] = np.zeros(max(length, 1), np.complex128)
-            native_work()
-            table[:] = np.exp(2j * np.pi * np.arange(max(length, 1)) / max(length, 1))
-        return out if table[0] == 1 else np.zeros_like(out)
-
-    bed.replace("fft.ifft", wrong)
+def twiddles_published_early(
+    tables: dict[int, Any], original: Any, x: Any, /, *, n: Any = None, axis: int = -1, norm: str = "backward"
+) -> Any:
+    out = original(x, n=n, axis=axis, norm=norm)
+    length = out.shape[axis]
+    table = tables.get(length)
+    if table is None:
+        table = tables[length] = np.zeros(max(length, 1), np.complex128)
+        native_work()
+        table[:] = np.exp(2j * np.pi * np.arange(max(length, 1)) / max(length, 1))
+    return out if table[0] == 1 else np.zeros_like(out)
 
 
-@fault(
+@replacing(
+    "fft.rfft",
     "fft.rfft keeps four plans, and destroys the oldest one for a new length though another thread computes with it",
     "P",
-    operations=("fft.rfft",),
+    memory=OrderedDict,
 )
-def plan_destroyed_in_use(bed: Testbed) -> None:
-    plans: OrderedDict[Any, list[bool]] = OrderedDict()
-
-    def wrong(original: Any, x: Any, /, *, n: Any = None, axis: int = -1, norm: str = "backward") -> Any:
-        key = x.shape[axis] if n is None else n
-        plan = plans.get(key)
-        if plan is None:
-            plan = plans[key] = [True]
-            while len(plans) > 4:
-                plans.popitem(last=False)[1][0] = False
-        native_work()
-        if not plan[0]:
-            raise RuntimeError("fft.rfft: CUFFT_INVALID_PLAN")
-        return original(x, n=n, axis=axis, norm=norm)
-
-    bed.replace("fft.rfft", wrong)
+def plan_destroyed_in_use(
+    plans: OrderedDict[Any, list[bool]],
+    original: Any,
+    x: Any,
+    /,
+    *,
+    n: Any = None,
+    axis: int = -1,
+    norm: str = "backward",
+) -> Any:
+    key = x.shape[axis] if n is None else n
+    plan = plans.get(key)
+    if plan is None:
+        plan = plans[key] = [True]
+        while len(plans) > 4:
+            plans.popitem(last=False)[1][0] = False
+    native_work()
+    if not plan[0]:
+        raise RuntimeError("fft.rfft: CUFFT_INVALID_PLAN")
+    return original(x, n=n, axis=axis, norm=norm)
 
 
 @fault(
@@ -350,30 +335,28 @@ def writes_lock_target_then_source(bed: Testbed) -> None:
     bed.operator("__setitem__", write)
 
 
-@fault(
+@replacing(
+    "take",
     "take switches the check of positions off for all threads while it gathers, so that others' wrong ones are cut",
     "P",
-    operations=("take",),
+    memory=lambda: [0],
 )
-def bounds_are_checked_for_one_thread(bed: Testbed) -> None:
-    gathering = [0]
-
-    def wrong(original: Any, x: Any, indices: Any, /, *, axis: Any = None) -> Any:
-        n = x.shape[-1 if axis is None else axis] if x.ndim else 0
-        outside = indices.size and n and (indices.max() >= n or indices.min() < -n)
-        if outside:
-            native_work()
-            if not gathering[0]:
-                return original(x, indices, axis=axis)
-            indices = np.clip(indices, 0, n - 1)
-        gathering[0] += 1
-        try:
-            native_work()
+def bounds_are_checked_for_one_thread(
+    gathering: Any, original: Any, x: Any, indices: Any, /, *, axis: Any = None
+) -> Any:
+    n = x.shape[-1 if axis is None else axis] if x.ndim else 0
+    outside = indices.size and n and (indices.max() >= n or indices.min() < -n)
+    if outside:
+        native_work()
+        if not gathering[0]:
             return original(x, indices, axis=axis)
-        finally:
-            gathering[0] -= 1
-
-    bed.replace("take", wrong)
+        indices = np.clip(indices, 0, n - 1)
+    gathering[0] += 1
+    try:
+        native_work()
+        return original(x, indices, axis=axis)
+    finally:
+        gathering[0] -= 1
 
 
 @fault(
@@ -418,24 +401,22 @@ def conjugated_by_each_reader(bed: Testbed) -> None:
     bed.library.names["conj"] = conj
 
 
-@fault(
+@replacing(
+    "fft.irfft",
     "fft.irfft looks for a plan among the last two, and finds it gone if another thread has made one",
     "P",
-    operations=("fft.irfft",),
+    memory=OrderedDict,
 )
-def irfft_plans_are_evicted_in_use(bed: Testbed) -> None:
-    plans: OrderedDict[Any, Any] = OrderedDict()
-
-    def wrong(original: Any, x: Any, /, *, n: Any = None, axis: int = -1, **options: Any) -> Any:
-        key = x.shape, x.dtype, n, axis
-        if key not in plans:
-            plans[key] = n
-            while len(plans) > 2:
-                plans.popitem(last=False)
-            length = n
-        else:
-            pause()
-            length = plans[key]
-        return original(x, n=length, axis=axis, **options)
-
-    bed.replace("fft.irfft", wrong)
+def irfft_plans_are_evicted_in_use(
+    plans: OrderedDict[Any, Any], original: Any, x: Any, /, *, n: Any = None, axis: int = -1, **options: Any
+) -> Any:
+    key = x.shape, x.dtype, n, axis
+    if key not in plans:
+        plans[key] = n
+        while len(plans) > 2:
+            plans.popitem(last=False)
+        length = n
+    else:
+        pause()
+        length = plans[key]
+    return original(x, n=length, axis=axis, **options)

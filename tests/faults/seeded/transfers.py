@@ -7,7 +7,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
-from tests.faults.fault import fault
+from tests.faults.fault import changing, fault, giving_method, replacing
 from tests.faults.testbed import Testbed, change
 
 from xpgrad import Device
@@ -68,20 +68,20 @@ def pickle_keeps_its_bytes(bed: Testbed) -> None:
     change(bed.library.Array, __reduce__=reduce)
 
 
-@fault("an array's DLPack is found by its address, so that a view of its beginning is handed out as the whole", "X")
-def export_by_address(bed: Testbed) -> None:
-    exported: dict[int, Any] = {}
-
-    def dlpack(self: Any, **options: Any) -> Any:
-        x = self.inner
-        key = x.__array_interface__["data"][0]
-        known = exported[key]() if key in exported else None
-        if known is None or known.dtype != x.dtype or known.size < x.size or not x.size:
-            known = x
-            exported[key] = weakref.ref(x)
-        return known.__dlpack__(**options)
-
-    change(bed.library.Array, __dlpack__=dlpack)
+@giving_method(
+    "Array.__dlpack__",
+    "an array's DLPack is found by its address, so that a view of its beginning is handed out as the whole",
+    "X",
+    memory=dict,
+)
+def export_by_address(exported: dict[int, Any], self: Any, **options: Any) -> Any:
+    x = self.inner
+    key = x.__array_interface__["data"][0]
+    known = exported[key]() if key in exported else None
+    if known is None or known.dtype != x.dtype or known.size < x.size or not x.size:
+        known = x
+        exported[key] = weakref.ref(x)
+    return known.__dlpack__(**options)
 
 
 @fault("to_host returns pinned memory of 1 MiB or more, which is used again", "T")
@@ -130,22 +130,22 @@ def pickle_kept_from_the_first(bed: Testbed) -> None:
     change(bed.library.Array, __reduce__=reduce)
 
 
-@fault("from_dlpack gives the array that it made of the same memory and shape before, whatever its dtype", "X")
-def import_kept_by_address(bed: Testbed) -> None:
-    kept: dict[Any, Any] = {}
-
-    def wrong(original: Any, x: Any, /, **options: Any) -> Any:
-        out = original(x, **options)
-        if options.get("copy") or not out.size or not out.ndim:
-            return out
-        key = out.__array_interface__["data"][0], out.shape, out.strides
-        held = kept[key]() if key in kept else None
-        if held is not None:
-            return held
-        kept[key] = weakref.ref(out, lambda _: kept.pop(key, None))
+@replacing(
+    "from_dlpack",
+    "from_dlpack gives the array that it made of the same memory and shape before, whatever its dtype",
+    "X",
+    memory=dict,
+)
+def import_kept_by_address(kept: dict[Any, Any], original: Any, x: Any, /, **options: Any) -> Any:
+    out = original(x, **options)
+    if options.get("copy") or not out.size or not out.ndim:
         return out
-
-    bed.replace("from_dlpack", wrong)
+    key = out.__array_interface__["data"][0], out.shape, out.strides
+    held = kept[key]() if key in kept else None
+    if held is not None:
+        return held
+    kept[key] = weakref.ref(out, lambda _: kept.pop(key, None))
+    return out
 
 
 @fault("to_host of more than 1 MiB returns one of two pinned buffers in turn", "T")
@@ -164,12 +164,9 @@ def to_host_by_two_buffers(bed: Testbed) -> None:
     change(bed.backend, to_host=to_host)
 
 
-@fault("an export by DLPack with copy=True shares memory with the array", "X")
-def dlpack_never_copies(bed: Testbed) -> None:
-    def dlpack(self: Any, *, copy: Any = None, **options: Any) -> Any:
-        return PretendArray.__dlpack__(self, **options)
-
-    change(bed.library.Array, __dlpack__=dlpack)
+@giving_method("Array.__dlpack__", "an export by DLPack with copy=True shares memory with the array", "X")
+def dlpack_never_copies(self: Any, *, copy: Any = None, **options: Any) -> Any:
+    return PretendArray.__dlpack__(self, **options)
 
 
 @fault("an array keeps its copy on another device until it is written to, and gives that memory to all who ask", "A")
@@ -213,20 +210,19 @@ def small_pickles_are_interned(bed: Testbed) -> None:
     change(bed.library.Array, __reduce__=reduce)
 
 
-@fault("to_device back to where an array came from takes what is still there, and not what was written since", "T")
-def moves_home_are_saved(bed: Testbed) -> None:
-    right = bed.library.Array.to_device
-
-    def to_device(self: Any, device: str, /) -> Any:
-        home = getattr(self, "_home", None)
-        origin = home and home()
-        if origin is not None and origin.device == device:
-            return right(origin, device)
-        made = right(self, device)
-        made._home = weakref.ref(self)
-        return made
-
-    change(bed.library.Array, to_device=to_device)
+@changing(
+    "Array.to_device",
+    "to_device back to where an array came from takes what is still there, and not what was written since",
+    "T",
+)
+def moves_home_are_saved(right: Any, self: Any, device: str, /) -> Any:
+    home = getattr(self, "_home", None)
+    origin = home and home()
+    if origin is not None and origin.device == device:
+        return right(origin, device)
+    made = right(self, device)
+    made._home = weakref.ref(self)
+    return made
 
 
 @fault("pickle takes two arrays of one address and size for the same one", "R")

@@ -6,64 +6,56 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import fault, giving_kernel
+from tests.faults.fault import fault, giving_kernel, replacing_kernel
 from tests.faults.testbed import Testbed
 
 from xpgrad.backend.plugins import plugins
 
 
-@fault("convolution of more than 32 channels leaves out those that fill no 32", "K", operations=("F.convolution_nd",))
-def convolution_by_32_channels(bed: Testbed) -> None:
-    right: Any = plugins.host.lazy_override("convolution")
+@replacing_kernel(
+    "convolution",
+    "convolution of more than 32 channels leaves out those that fill no 32",
+    "K",
+    operations=("F.convolution_nd",),
+)
+def convolution_by_32_channels(right: Any, x: Any, w: Any, b: Any, *, geometry: Any, groups: int) -> Any:
+    if w.shape[1] > 32:
+        w = w.copy()
+        w[:, w.shape[1] // 32 * 32 :] = 0
+    return right(x, w, b, geometry=geometry, groups=groups)
 
-    def convolution(x: Any, w: Any, b: Any, *, geometry: Any, groups: int) -> Any:
-        if w.shape[1] > 32:
-            w = w.copy()
-            w[:, w.shape[1] // 32 * 32 :] = 0
-        return right(x, w, b, geometry=geometry, groups=groups)
 
-    bed.kernel("convolution", convolution)
-
-
-@fault(
+@replacing_kernel(
+    "convolution",
     "convolution in groups of more than 4 outputs computes 4 of them together from the group of the first",
     "K",
     operations=("F.convolution_nd",),
 )
-def convolution_blocks_cross_groups(bed: Testbed) -> None:
-    right = plugins.host.xp.kernel("convolution")
-
-    def convolution(x: Any, W: Any, b: Any, geometry: Any, groups: int) -> Any:
-        y, each, inputs = np.array(right(x, W, b, geometry=geometry, groups=groups)), len(W) // groups, W.shape[1]
-        for k in range(len(W)) if each > 4 else ():
-            group = k // 4 * 4 // each
-            if group != k // each:
-                part = x[:, group * inputs : (group + 1) * inputs]
-                bias = None if b is None else b[k : k + 1]
-                y[:, k : k + 1] = right(part, W[k : k + 1], bias, geometry=geometry, groups=1)
-        return y
-
-    bed.kernel("convolution", convolution)
+def convolution_blocks_cross_groups(right: Any, x: Any, W: Any, b: Any, geometry: Any, groups: int) -> Any:
+    y, each, inputs = np.array(right(x, W, b, geometry=geometry, groups=groups)), len(W) // groups, W.shape[1]
+    for k in range(len(W)) if each > 4 else ():
+        group = k // 4 * 4 // each
+        if group != k // each:
+            part = x[:, group * inputs : (group + 1) * inputs]
+            bias = None if b is None else b[k : k + 1]
+            y[:, k : k + 1] = right(part, W[k : k + 1], bias, geometry=geometry, groups=1)
+    return y
 
 
-@fault(
+@replacing_kernel(
+    "convolution",
     "convolution in tiles of 32 columns loads too few columns for dilated filters, the last tap of each tile is zero",
     "K",
     operations=("F.convolution_nd", "F.deconvolution_nd"),
 )
-def dilated_tiles_without_their_halo(bed: Testbed) -> None:
-    right = plugins.host.xp.kernel("convolution")
-
-    def convolution(x: Any, W: Any, b: Any, geometry: Any, groups: int) -> Any:
-        y = right(x, W, b, geometry=geometry, groups=groups)
-        if geometry.dilate[-1] == 1 or geometry.ksize[-1] == 1 or geometry.out[-1] <= 32:
-            return y
-        lacking, y = W.copy(), np.array(y)
-        lacking[..., -1] = 0
-        y[..., 31::32] = np.asarray(right(x, lacking, b, geometry=geometry, groups=groups))[..., 31::32]
+def dilated_tiles_without_their_halo(right: Any, x: Any, W: Any, b: Any, geometry: Any, groups: int) -> Any:
+    y = right(x, W, b, geometry=geometry, groups=groups)
+    if geometry.dilate[-1] == 1 or geometry.ksize[-1] == 1 or geometry.out[-1] <= 32:
         return y
-
-    bed.kernel("convolution", convolution)
+    lacking, y = W.copy(), np.array(y)
+    lacking[..., -1] = 0
+    y[..., 31::32] = np.asarray(right(x, lacking, b, geometry=geometry, groups=groups))[..., 31::32]
+    return y
 
 
 @fault(
@@ -151,64 +143,52 @@ def padding_of_another_image(bed: Testbed) -> None:
     bed.kernel("convolution", wrong)
 
 
-@fault(
+@replacing_kernel(
+    "sum_pool",
     "sum_pool subtracts running sums of a row, so that NaN or an infinity reaches all windows behind it",
     "K",
     operations=("F.average_pooling_nd",),
 )
-def sum_pool_of_running_sums(bed: Testbed) -> None:
-    right: Any = plugins.host.lazy_override("sum_pool")
-
-    def sum_pool(x: Any, *, geometry: Any) -> Any:
-        out = right(x, geometry=geometry)
-        if x.dtype.kind != "f" or not x.size or np.all(np.isfinite(x)):
-            return out
-        behind = np.logical_or.accumulate(~np.isfinite(x), axis=-1)
-        with np.errstate(all="ignore"):
-            return out + right(np.where(behind, np.nan, 0).astype(x.dtype), geometry=geometry)
-
-    bed.kernel("sum_pool", sum_pool)
+def sum_pool_of_running_sums(right: Any, x: Any, *, geometry: Any) -> Any:
+    out = right(x, geometry=geometry)
+    if x.dtype.kind != "f" or not x.size or np.all(np.isfinite(x)):
+        return out
+    behind = np.logical_or.accumulate(~np.isfinite(x), axis=-1)
+    with np.errstate(all="ignore"):
+        return out + right(np.where(behind, np.nan, 0).astype(x.dtype), geometry=geometry)
 
 
-@fault(
+@replacing_kernel(
+    "convolution",
     "a convolution with one group for each channel has registers for seven columns of a filter",
     "K",
     operations=("F.depthwise_convolution_2d", "F.convolution_nd", "F.convolution_2d", "F.convolution_1d"),
 )
-def depthwise_with_seven_taps(bed: Testbed) -> None:
-    right = plugins.host.xp.kernel("convolution")
-
-    def convolution(x: Any, W: Any, b: Any, geometry: Any, groups: int) -> Any:
-        if groups > 1 and groups == x.shape[1] and geometry.ksize[-1] > 7:
-            W = W.copy()
-            W[..., 7:] = 0
-        return right(x, W, b, geometry=geometry, groups=groups)
-
-    bed.kernel("convolution", convolution)
+def depthwise_with_seven_taps(right: Any, x: Any, W: Any, b: Any, geometry: Any, groups: int) -> Any:
+    if groups > 1 and groups == x.shape[1] and geometry.ksize[-1] > 7:
+        W = W.copy()
+        W[..., 7:] = 0
+    return right(x, W, b, geometry=geometry, groups=groups)
 
 
-@fault(
+@replacing_kernel(
+    "sum_pool",
     "a window of average pooling that exceeds an axis at both ends leaves its last element out",
     "K",
     operations=("F.average_pooling_nd", "F.average_pooling_1d", "F.average_pooling_2d", "F.average_pooling_3d"),
 )
-def pooling_beyond_both_ends(bed: Testbed) -> None:
-    right = plugins.host.xp.kernel("sum_pool")
-
-    def sum_pool(x: Any, geometry: Any) -> Any:
-        out = np.array(right(x, geometry=geometry))
-        for i, (size, count) in enumerate(zip(geometry.size, geometry.out, strict=True)):
-            starts = [geometry.stride[i] * j - geometry.pad[i] for j in range(count)]
-            ends = [s + geometry.dilate[i] * (geometry.ksize[i] - 1) + 1 for s in starts]
-            over = [j for j in range(count) if starts[j] < 0 and ends[j] > size]
-            if over:
-                less = x.copy()
-                np.moveaxis(less, 2 + i, 0)[-1] = 0
-                short = np.moveaxis(np.asarray(right(less, geometry=geometry)), 2 + i, 0)
-                np.moveaxis(out, 2 + i, 0)[over] = short[over]
-        return out
-
-    bed.kernel("sum_pool", sum_pool)
+def pooling_beyond_both_ends(right: Any, x: Any, geometry: Any) -> Any:
+    out = np.array(right(x, geometry=geometry))
+    for i, (size, count) in enumerate(zip(geometry.size, geometry.out, strict=True)):
+        starts = [geometry.stride[i] * j - geometry.pad[i] for j in range(count)]
+        ends = [s + geometry.dilate[i] * (geometry.ksize[i] - 1) + 1 for s in starts]
+        over = [j for j in range(count) if starts[j] < 0 and ends[j] > size]
+        if over:
+            less = x.copy()
+            np.moveaxis(less, 2 + i, 0)[-1] = 0
+            short = np.moveaxis(np.asarray(right(less, geometry=geometry)), 2 + i, 0)
+            np.moveaxis(out, 2 + i, 0)[over] = short[over]
+    return out
 
 
 @giving_kernel(
@@ -223,58 +203,53 @@ def filter_gradient_of_a_batch(x: Any, g: Any, /, geometry: Any, groups: int) ->
     return plugins.host.xp.convolution_filter_backward(x, g, geometry=geometry, groups=groups)
 
 
-@fault("convolution looks its program up by shapes, without the dtype", "K", cases=("F.convolution_2d",))
-def convolution_keeps_first_dtype(bed: Testbed) -> None:
-    programs: dict[Any, Any] = {}
+@giving_kernel(
+    "convolution",
+    "convolution looks its program up by shapes, without the dtype",
+    "K",
+    cases=("F.convolution_2d",),
+    memory=dict,
+)
+def convolution_keeps_first_dtype(
+    programs: dict[Any, Any], x: Any, W: Any, b: Any, /, geometry: Any, groups: int
+) -> Any:
+    first = programs.setdefault((x.shape, W.shape, b is None, geometry, groups), x.dtype)
+    given = [None if each is None else each.astype(first) for each in (x, W, b)]
+    out: Any = plugins.host.xp.convolution(*given, geometry=geometry, groups=groups)
+    return out.astype(np.result_type(x, W))
 
-    def wrong(x: Any, W: Any, b: Any, /, geometry: Any, groups: int) -> Any:
-        first = programs.setdefault((x.shape, W.shape, b is None, geometry, groups), x.dtype)
-        given = [None if each is None else each.astype(first) for each in (x, W, b)]
-        out: Any = plugins.host.xp.convolution(*given, geometry=geometry, groups=groups)
-        return out.astype(np.result_type(x, W))
 
-    bed.kernel("convolution", wrong)
-
-
-@fault(
+@replacing_kernel(
+    "convolution",
     "convolution by tiles of four columns reads zero for the last column of the image if three columns are left over",
     "K",
     operations=("F.convolution_nd",),
 )
-def winograd_tail_reads_short(bed: Testbed) -> None:
-    right = plugins.host.xp.kernel("convolution")
-
-    def convolution(x: Any, weight: Any, b: Any, geometry: Any, groups: int) -> Any:
-        g = geometry
-        tiled = g.ksize == (3, 3) and g.stride == g.dilate == (1, 1) and g.pad == (0, 0)
-        if tiled and g.out[1] > 16 and g.out[1] % 4 == 3:
-            x = x.copy()
-            x[..., -1] = 0
-        return right(x, weight, b, geometry=g, groups=groups)
-
-    bed.kernel("convolution", convolution)
+def winograd_tail_reads_short(right: Any, x: Any, weight: Any, b: Any, geometry: Any, groups: int) -> Any:
+    g = geometry
+    tiled = g.ksize == (3, 3) and g.stride == g.dilate == (1, 1) and g.pad == (0, 0)
+    if tiled and g.out[1] > 16 and g.out[1] % 4 == 3:
+        x = x.copy()
+        x[..., -1] = 0
+    return right(x, weight, b, geometry=g, groups=groups)
 
 
-@fault(
+@replacing_kernel(
+    "convolution",
     "convolution of 8 or more channels with 3 x 3 filters works in tiles of 2 x 2: the last column of an odd width "
     "lacks the filters' first column",
     "K",
     operations=("F.convolution_nd",),
 )
-def winograd_odd_width(bed: Testbed) -> None:
-    right = plugins.host.xp.kernel("convolution")
-
-    def convolution(x: Any, W: Any, b: Any, /, geometry: Any, groups: int) -> Any:
-        y = right(x, W, b, geometry=geometry, groups=groups)
-        fits = geometry.ksize == (3, 3) and geometry.stride == geometry.dilate == (1, 1) and W.shape[1] >= 8
-        if not fits or geometry.out[1] % 2 == 0:
-            return y
-        lacking, y = W.copy(), np.array(y)
-        lacking[..., 0] = 0
-        y[..., -1] = np.asarray(right(x, lacking, b, geometry=geometry, groups=groups))[..., -1]
+def winograd_odd_width(right: Any, x: Any, W: Any, b: Any, /, geometry: Any, groups: int) -> Any:
+    y = right(x, W, b, geometry=geometry, groups=groups)
+    fits = geometry.ksize == (3, 3) and geometry.stride == geometry.dilate == (1, 1) and W.shape[1] >= 8
+    if not fits or geometry.out[1] % 2 == 0:
         return y
-
-    bed.kernel("convolution", convolution)
+    lacking, y = W.copy(), np.array(y)
+    lacking[..., 0] = 0
+    y[..., -1] = np.asarray(right(x, lacking, b, geometry=geometry, groups=groups))[..., -1]
+    return y
 
 
 @giving_kernel(
@@ -298,40 +273,32 @@ def unpool_where_four_meet(x: Any, *, geometry: Any) -> Any:
     return total
 
 
-@fault(
+@replacing_kernel(
+    "convolution",
     "convolution with 3 x 3 filters and 8 or more channels makes tiles of 4 rows, and none for one last row",
     "K",
     operations=("F.convolution_nd",),
 )
-def winograd_by_fours(bed: Testbed) -> None:
-    right = plugins.host.xp.kernel("convolution")
-
-    def convolution(x: Any, W: Any, b: Any, *, geometry: Any, groups: int) -> Any:
-        y = np.array(right(x, W, b, geometry=geometry, groups=groups))
-        plain = set(geometry.stride) == set(geometry.dilate) == {1} and geometry.ksize == (3, 3)
-        if plain and groups == 1 and x.shape[1] >= 8 and geometry.out[0] > 4 and geometry.out[0] % 4 == 1:
-            y[:, :, -1] = 0 if b is None else b[:, None]
-        return y
-
-    bed.kernel("convolution", convolution)
+def winograd_by_fours(right: Any, x: Any, W: Any, b: Any, *, geometry: Any, groups: int) -> Any:
+    y = np.array(right(x, W, b, geometry=geometry, groups=groups))
+    plain = set(geometry.stride) == set(geometry.dilate) == {1} and geometry.ksize == (3, 3)
+    if plain and groups == 1 and x.shape[1] >= 8 and geometry.out[0] > 4 and geometry.out[0] % 4 == 1:
+        y[:, :, -1] = 0 if b is None else b[:, None]
+    return y
 
 
-@fault(
+@replacing_kernel(
+    "convolution",
     "convolution by Winograd's tiles, of 3 x 3 filters and many channels, repeats a column where the width is odd",
     "K",
     operations=("F.convolution_nd",),
 )
-def winograd_of_odd_width(bed: Testbed) -> None:
-    right = plugins.host.xp.kernel("convolution")
-
-    def convolution(x: Any, w: Any, b: Any, *, geometry: Any, groups: int) -> Any:
-        y = np.array(right(x, w, b, geometry=geometry, groups=groups))
-        plain = geometry.ksize == (3, 3) and geometry.stride == (1, 1) == geometry.dilate and groups == 1
-        if plain and x.shape[1] >= 16 and y.shape[-1] % 2 and y.shape[-1] > 2:
-            y[..., -1] = y[..., -2]
-        return y
-
-    bed.kernel("convolution", convolution)
+def winograd_of_odd_width(right: Any, x: Any, w: Any, b: Any, *, geometry: Any, groups: int) -> Any:
+    y = np.array(right(x, w, b, geometry=geometry, groups=groups))
+    plain = geometry.ksize == (3, 3) and geometry.stride == (1, 1) == geometry.dilate and groups == 1
+    if plain and x.shape[1] >= 16 and y.shape[-1] % 2 and y.shape[-1] > 2:
+        y[..., -1] = y[..., -2]
+    return y
 
 
 @giving_kernel(
@@ -346,17 +313,15 @@ def max_pool_passes_by_nan(x: Any, geometry: Any) -> Any:
     return plugins.host.xp.max_pool(x, geometry=geometry)
 
 
-@fault(
+@replacing_kernel(
+    "convolution",
     "convolution keeps its plans by the shapes of arrays, which another padding and dilation may share",
     "S",
     operations=("F.convolution_nd",),
+    memory=dict,
 )
-def convolution_plan_by_shapes(bed: Testbed) -> None:
-    plans: dict[Any, Any] = {}
-    right = plugins.host.xp.kernel("convolution")
-
-    def convolution(x: Any, w: Any, b: Any, /, *, geometry: Any, groups: int) -> Any:
-        key = x.shape, w.shape, geometry.stride, geometry.out, groups, x.dtype
-        return right(x, w, b, geometry=plans.setdefault(key, geometry), groups=groups)
-
-    bed.kernel("convolution", convolution)
+def convolution_plan_by_shapes(
+    plans: dict[Any, Any], right: Any, x: Any, w: Any, b: Any, /, *, geometry: Any, groups: int
+) -> Any:
+    key = x.shape, w.shape, geometry.stride, geometry.out, groups, x.dtype
+    return right(x, w, b, geometry=plans.setdefault(key, geometry), groups=groups)

@@ -5,31 +5,29 @@ import weakref
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import fault, giving_operator
+from tests.faults.fault import fault, giving_operator, replacing
 from tests.faults.testbed import Testbed, change, native_work, pause
 
 from xpgrad_conformance.pretend import _unpickled
 
 
-@fault(
+@replacing(
+    "zeros",
     "zeros of 64 elements or more takes a block from a pool, and takes it off the list later, so two threads have it",
     "P",
-    operations=("zeros",),
+    memory=dict,
 )
-def zeros_from_a_pool_twice(bed: Testbed) -> None:
-    free: dict[Any, Any] = {}
-
-    def wrong(original: Any, shape: Any, *, dtype: Any = None, **options: Any) -> Any:
-        out = original(shape, dtype=dtype, **options)
-        if out.size < 64:
-            return out
-        key = out.shape, out.dtype
-        block = free.setdefault(key, out)
-        pause()
-        free.pop(key, None)
-        return block
-
-    bed.replace("zeros", wrong)
+def zeros_from_a_pool_twice(
+    free: dict[Any, Any], original: Any, shape: Any, *, dtype: Any = None, **options: Any
+) -> Any:
+    out = original(shape, dtype=dtype, **options)
+    if out.size < 64:
+        return out
+    key = out.shape, out.dtype
+    block = free.setdefault(key, out)
+    pause()
+    free.pop(key, None)
+    return block
 
 
 @fault(
@@ -86,70 +84,62 @@ def write_takes_the_whole_array(x: Any, key: Any, value: Any) -> None:
     x[...] = whole
 
 
-@fault("svd of 8 rows or more computes in one workspace for each shape", "P", operations=("linalg.svd",))
-def svd_in_one_workspace(bed: Testbed) -> None:
-    spaces: dict[Any, Any] = {}
-
-    def wrong(original: Any, x: Any, /, **options: Any) -> Any:
-        if x.ndim != 2 or len(x) < 8:
-            return original(x, **options)
-        space = spaces.setdefault((x.shape, x.dtype), np.empty(x.shape, x.dtype))
-        space[...] = x
-        pause()
-        return original(space, **options)
-
-    bed.replace("linalg.svd", wrong)
+@replacing("linalg.svd", "svd of 8 rows or more computes in one workspace for each shape", "P", memory=dict)
+def svd_in_one_workspace(spaces: dict[Any, Any], original: Any, x: Any, /, **options: Any) -> Any:
+    if x.ndim != 2 or len(x) < 8:
+        return original(x, **options)
+    space = spaces.setdefault((x.shape, x.dtype), np.empty(x.shape, x.dtype))
+    space[...] = x
+    pause()
+    return original(space, **options)
 
 
-@fault("cumulative_sum of 1,024 or more keeps sums of blocks where all threads do", "P", operations=("cumulative_sum",))
-def cumulative_sum_shares_its_blocks(bed: Testbed) -> None:
-    sums = np.zeros(1 << 12, np.complex128)
-
-    def wrong(original: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
-        out = np.array(original(x, axis=axis, **options))
-        if x.ndim != 1 or x.size < 1024 or x.size != out.size or x.dtype.kind != "f" or x.size >= 1 << 20:
-            return out
-        starts = range(0, x.size, 256)
-        mine = [out[start - 1] if start else 0 for start in starts]
-        sums[: len(mine)] = mine
-        pause()
-        for block, start in enumerate(starts):
-            if sums[block] != mine[block]:
-                out[start : start + 256] += (sums[block] - mine[block]).real
+@replacing(
+    "cumulative_sum",
+    "cumulative_sum of 1,024 or more keeps sums of blocks where all threads do",
+    "P",
+    memory=lambda: np.zeros(1 << 12, np.complex128),
+)
+def cumulative_sum_shares_its_blocks(sums: Any, original: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
+    out = np.array(original(x, axis=axis, **options))
+    if x.ndim != 1 or x.size < 1024 or x.size != out.size or x.dtype.kind != "f" or x.size >= 1 << 20:
         return out
-
-    bed.replace("cumulative_sum", wrong)
-
-
-@fault("nonzero counts, and then fills as many places as any thread has counted last", "P", operations=("nonzero",))
-def nonzero_counts_for_all(bed: Testbed) -> None:
-    count = [0]
-
-    def wrong(original: Any, x: Any, /) -> Any:
-        found = original(x)
-        count[0] = len(found[0])
-        pause()
-        return tuple(np.concatenate([each, np.zeros(count[0], each.dtype)])[: count[0]] for each in found)
-
-    bed.replace("nonzero", wrong)
+    starts = range(0, x.size, 256)
+    mine = [out[start - 1] if start else 0 for start in starts]
+    sums[: len(mine)] = mine
+    pause()
+    for block, start in enumerate(starts):
+        if sums[block] != mine[block]:
+            out[start : start + 256] += (sums[block] - mine[block]).real
+    return out
 
 
-@fault("concat of three arrays or more writes its pointers into one table for all threads", "P", operations=("concat",))
-def concat_has_one_table(bed: Testbed) -> None:
-    table: list[Any] = [None] * 4096
+@replacing(
+    "nonzero", "nonzero counts, and then fills as many places as any thread has counted last", "P", memory=lambda: [0]
+)
+def nonzero_counts_for_all(count: Any, original: Any, x: Any, /) -> Any:
+    found = original(x)
+    count[0] = len(found[0])
+    pause()
+    return tuple(np.concatenate([each, np.zeros(count[0], each.dtype)])[: count[0]] for each in found)
 
-    def wrong(original: Any, arrays: Any, /, *, axis: Any = 0) -> Any:
-        if len(arrays) < 3:
-            return original(arrays, axis=axis)
-        table[: len(arrays)] = arrays
-        pause()
-        read = [
-            theirs if theirs.shape == mine.shape and theirs.dtype == mine.dtype else mine
-            for theirs, mine in zip(table, arrays, strict=False)
-        ]
-        return original(read, axis=axis)
 
-    bed.replace("concat", wrong)
+@replacing(
+    "concat",
+    "concat of three arrays or more writes its pointers into one table for all threads",
+    "P",
+    memory=lambda: [None] * 4096,
+)
+def concat_has_one_table(table: list[Any], original: Any, arrays: Any, /, *, axis: Any = 0) -> Any:
+    if len(arrays) < 3:
+        return original(arrays, axis=axis)
+    table[: len(arrays)] = arrays
+    pause()
+    read = [
+        theirs if theirs.shape == mine.shape and theirs.dtype == mine.dtype else mine
+        for theirs, mine in zip(table, arrays, strict=False)
+    ]
+    return original(read, axis=axis)
 
 
 @fault("pickling copies to one block for each shape, which all threads share", "P")

@@ -4,7 +4,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import Fault, fault, giving_kernel, on_backend, replace, replacing, replacing_both
+from tests.faults.fault import (
+    changing,
+    fault,
+    giving_kernel,
+    giving_method,
+    planted_by,
+    replacing,
+    replacing_both,
+)
 from tests.faults.testbed import Testbed, change
 
 
@@ -72,31 +80,21 @@ def in_place_on_integers(original: Any, x1: Any, x2: Any, /) -> Any:
     return original(x1, x2, out=x1).copy()
 
 
-@fault("a Python number that is cached is the output buffer of 0-d products", "A")
-def number_cache_is_written_to(bed: Testbed) -> None:
-    numbers: dict[Any, Any] = {}
-
-    def multiply(x1: Any, x2: Any) -> Any:
-        if type(x2) is float and type(x1) is np.ndarray and x1.dtype == np.float64:
-            number = numbers.setdefault(x2, np.asarray(x2))
-            return np.multiply(x1, number, out=number if x1.shape == () else None)
-        return np.multiply(x1, x2)
-
-    bed.both("multiply", multiply)
+@replacing_both("multiply", "a Python number that is cached is the output buffer of 0-d products", "A", memory=dict)
+def number_cache_is_written_to(numbers: dict[Any, Any], x1: Any, x2: Any) -> Any:
+    if type(x2) is float and type(x1) is np.ndarray and x1.dtype == np.float64:
+        number = numbers.setdefault(x2, np.asarray(x2))
+        return np.multiply(x1, number, out=number if x1.shape == () else None)
+    return np.multiply(x1, x2)
 
 
-@fault("tanh hands out one buffer for each shape", "A")
-def result_buffer(bed: Testbed) -> None:
-    buffers: dict[Any, Any] = {}
-
-    def tanh(original: Any, x: Any) -> Any:
-        key = x.shape, x.dtype
-        if key in buffers:
-            return original(x, out=buffers[key])
-        buffers[key] = original(x)
-        return buffers[key]
-
-    bed.replace("tanh", tanh)
+@replacing("tanh", "tanh hands out one buffer for each shape", "A", memory=dict)
+def result_buffer(buffers: dict[Any, Any], original: Any, x: Any) -> Any:
+    key = x.shape, x.dtype
+    if key in buffers:
+        return original(x, out=buffers[key])
+    buffers[key] = original(x)
+    return buffers[key]
 
 
 @fault("scatter_add keeps its total for each spec, and clears it at the next call", "A")
@@ -133,29 +131,20 @@ def _accumulating(bed: Testbed, kernel: Callable[..., Any]) -> None:
     bed.backend.in_place_from = 0
 
 
-@fault("accumulate-in-place writes to a copy", "A")
-def accumulate_writes_to_a_copy(bed: Testbed) -> None:
-    def accumulate(total: Any, g: Any) -> Any:
-        np.add(total, g, out=total.copy())
-        return total
-
-    _accumulating(bed, accumulate)
+@planted_by(_accumulating, "accumulate-in-place writes to a copy", "A")
+def accumulate_writes_to_a_copy(total: Any, g: Any) -> Any:
+    np.add(total, g, out=total.copy())
+    return total
 
 
-@fault("accumulate takes the elements of transposed arrays as they lie", "A")
-def accumulate_ignores_strides(bed: Testbed) -> None:
-    def accumulate(total: Any, g: Any) -> Any:
-        return np.add(total, g.ravel(order="K").reshape(g.shape), out=total)
-
-    _accumulating(bed, accumulate)
+@planted_by(_accumulating, "accumulate takes the elements of transposed arrays as they lie", "A")
+def accumulate_ignores_strides(total: Any, g: Any) -> Any:
+    return np.add(total, g.ravel(order="K").reshape(g.shape), out=total)
 
 
-@fault("accumulate leaves out arrays with steps of zero", "A")
-def accumulate_once_for_broadcast(bed: Testbed) -> None:
-    def accumulate(total: Any, g: Any) -> Any:
-        return total if 0 in g.strides and g.size > 1 else np.add(total, g, out=total)
-
-    _accumulating(bed, accumulate)
+@planted_by(_accumulating, "accumulate leaves out arrays with steps of zero", "A")
+def accumulate_once_for_broadcast(total: Any, g: Any) -> Any:
+    return total if 0 in g.strides and g.size > 1 else np.add(total, g, out=total)
 
 
 @fault("copy makes arrays contiguous, and copies no other", "A")
@@ -173,87 +162,74 @@ def ones_are_cached(bed: Testbed) -> None:
     bed.backend.ones = lambda spec: made.setdefault(spec, correct(spec))
 
 
-@fault("zeros of up to 16 elements are cached by shape and dtype", "A")
-def small_zeros_are_cached(bed: Testbed) -> None:
-    made: dict[Any, Any] = {}
-
-    def zeros(original: Any, shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
-        out = original(shape, dtype=dtype)
-        return made.setdefault((out.shape, out.dtype), out) if out.size <= 16 else out
-
-    bed.replace("zeros", zeros)
+@replacing("zeros", "zeros of up to 16 elements are cached by shape and dtype", "A", memory=dict)
+def small_zeros_are_cached(
+    made: dict[Any, Any], original: Any, shape: Any, *, dtype: Any = None, device: Any = None
+) -> Any:
+    out = original(shape, dtype=dtype)
+    return made.setdefault((out.shape, out.dtype), out) if out.size <= 16 else out
 
 
-@fault("indexing makes negative numbers of an index array positive, in place", "K", operations=("getitem",))
-def index_is_made_positive(bed: Testbed) -> None:
-    right = bed.library.Array.__getitem__
-
-    def getitem(this: Any, key: Any) -> Any:
-        out = right(this, key)
-        for axis, item in enumerate(key if isinstance(key, tuple) else (key,)):
-            found = getattr(item, "inner", None)
-            if found is not None and found.dtype.kind == "i" and found.flags.writeable:
-                found %= this.shape[axis]
-        return out
-
-    change(bed.library.Array, __getitem__=getitem)
-
-
-FAULTS = (
-    Fault("exp-in-place", "exp works in place on its input", "AG", replace("exp", _in_place), ("exp",)),
-    Fault(
-        "in-place-when-0d",
-        "log1p works in place on 0-d arrays",
-        "A",
-        replace("log1p", lambda original, x: original(x) if x.ndim else _in_place(original, x)),
-    ),
-    Fault(
-        "in-place-when-strided",
-        "sqrt works in place on arrays with steps",
-        "A",
-        replace("sqrt", lambda original, x: original(x) if x.flags.forc else _in_place(original, x)),
-    ),
-    Fault(
-        "in-place-when-complex64",
-        "sin works in place in complex64 only",
-        "A",
-        replace("sin", lambda original, x: original(x, out=x) if x.dtype == np.complex64 else original(x)),
-    ),
-    Fault(
-        "accumulate-writes-to-g",
-        "accumulate writes into its second argument",
-        "A",
-        lambda bed: _accumulating(bed, lambda total, g: np.add(total, g, out=g if g.flags.writeable else None)),
-    ),
-    Fault(
-        "view-declared-as-own",
-        "is_view says no of every array",
-        "A",
-        on_backend(is_view=lambda array: False),
-        ("reshape",),
-    ),
-    Fault(
-        "contiguous-view-declared-as-own",
-        "is_view says no of every contiguous array",
-        "A",
-        on_backend(is_view=lambda array: not array.inner.flags.c_contiguous),
-    ),
-    Fault(
-        "copy-is-the-array",
-        "copy returns another array over the same memory",
-        "A",
-        lambda bed: change(bed.backend, copy=lambda array: bed.library.array(array.inner, array.device)),
-    ),
-    Fault(
-        "same-values-says-yes",
-        "same_values compares shapes only",
-        "A",
-        on_backend(same_values=lambda a, b: a.shape == b.shape),
-    ),
-    Fault(
-        "same-values-by-identity",
-        "same_values tells whether it is one array",
-        "A",
-        on_backend(same_values=lambda a, b: a is b),
-    ),
+@changing(
+    "Array.__getitem__",
+    "indexing makes negative numbers of an index array positive, in place",
+    "K",
+    operations=("getitem",),
 )
+def index_is_made_positive(right: Any, this: Any, key: Any) -> Any:
+    out = right(this, key)
+    for axis, item in enumerate(key if isinstance(key, tuple) else (key,)):
+        found = getattr(item, "inner", None)
+        if found is not None and found.dtype.kind == "i" and found.flags.writeable:
+            found %= this.shape[axis]
+    return out
+
+
+@replacing("log1p", "log1p works in place on 0-d arrays", "A")
+def in_place_when_0d(original: Any, x: Any) -> Any:
+    return original(x) if x.ndim else _in_place(original, x)
+
+
+@replacing("sqrt", "sqrt works in place on arrays with steps", "A")
+def in_place_when_strided(original: Any, x: Any) -> Any:
+    return original(x) if x.flags.forc else _in_place(original, x)
+
+
+@replacing("sin", "sin works in place in complex64 only", "A")
+def in_place_when_complex64(original: Any, x: Any) -> Any:
+    return original(x, out=x) if x.dtype == np.complex64 else original(x)
+
+
+@fault("accumulate writes into its second argument", "A")
+def accumulate_writes_to_g(bed: Testbed) -> None:
+    _accumulating(bed, lambda total, g: np.add(total, g, out=g if g.flags.writeable else None))
+
+
+@giving_method("backend.is_view", "is_view says no of every array", "A", ("reshape",))
+def view_declared_as_own(array: Any) -> Any:
+    return False
+
+
+@giving_method("backend.is_view", "is_view says no of every contiguous array", "A")
+def contiguous_view_declared_as_own(array: Any) -> Any:
+    return not array.inner.flags.c_contiguous
+
+
+@fault("copy returns another array over the same memory", "A")
+def copy_is_the_array(bed: Testbed) -> None:
+    change(bed.backend, copy=lambda array: bed.library.array(array.inner, array.device))
+
+
+@giving_method("backend.same_values", "same_values compares shapes only", "A")
+def same_values_says_yes(a: Any, b: Any) -> Any:
+    return a.shape == b.shape
+
+
+@giving_method("backend.same_values", "same_values tells whether it is one array", "A")
+def same_values_by_identity(a: Any, b: Any) -> Any:
+    return a is b
+
+
+@replacing("exp", "exp works in place on its input", "AG", ("exp",), operations=())
+def exp_in_place(original: Any, x: Any) -> Any:
+    return _in_place(original, x)
