@@ -111,7 +111,7 @@ def of_links() -> list[Call]:
     found: list[Call] = []
     for case in link_cases.CASES:
         space = {**vars(link_cases), "L": Recording(L, found)}
-        link = types.FunctionType(case.make.__code__, space)()
+        link = types.FunctionType(case.make.__code__, space, None, None, case.make.__closure__)()
         found.append(Call(f"{case.name}.forward", link, tuple(link_cases.inputs_of(case)), {}))
     return [call for call in found if call.name != "Parameter.forward"]
 

@@ -41,6 +41,12 @@ class Case(NamedTuple):
     steps: int = 1
 
 
+def of(name, args, inputs, stored, lazy=None, steps=1, **options):
+    """Return the case of a link that is made with `args`, and with `lazy` for lack of the size of its inputs."""
+    without = None if lazy is None else lambda: getattr(L, name)(*lazy, **options)
+    return Case(name, lambda: getattr(L, name)(*args, **options), inputs, stored, without, steps)
+
+
 def linear(name, out, size, bias=True):
     return {f"{name}/W": (out, size)} | ({f"{name}/b": (out,)} if bias else {})
 
@@ -79,57 +85,38 @@ INCEPTION_BN = {
 }
 
 CASES = [
-    Case("Linear", lambda: L.Linear(3, 2), ((4, 3),), {"W": (2, 3), "b": (2,)}, lambda: L.Linear(2)),
+    of("Linear", (3, 2), ((4, 3),), {"W": (2, 3), "b": (2,)}, (2,)),
     Case("Linear", lambda: L.Linear(3, 2, nobias=True), ((4, 3),), {"W": (2, 3)}, lambda: L.Linear(None, 2, True)),
-    Case(
-        "Convolution1D",
-        lambda: L.Convolution1D(3, 2, 3),
-        ((2, 3, 6),),
-        {"W": (2, 3, 3), "b": (2,)},
-        lambda: L.Convolution1D(2, 3),
-    ),
-    Case(
+    of("Convolution1D", (3, 2, 3), ((2, 3, 6),), {"W": (2, 3, 3), "b": (2,)}, (2, 3)),
+    of(
         "Convolution2D",
-        lambda: L.Convolution2D(4, 6, (3, 2), 2, 1, groups=2),
+        (4, 6, (3, 2), 2, 1),
         ((2, 4, 6, 5),),
         {"W": (6, 2, 3, 2), "b": (6,)},
-        lambda: L.Convolution2D(None, 6, (3, 2), 2, 1, groups=2),
+        (None, 6, (3, 2), 2, 1),
+        groups=2,
     ),
-    Case(
-        "Convolution3D",
-        lambda: L.Convolution3D(3, 2, 2),
-        ((2, 3, 3, 3, 3),),
-        {"W": (2, 3, 2, 2, 2), "b": (2,)},
-        lambda: L.Convolution3D(2, 2),
-    ),
-    Case(
+    of("Convolution3D", (3, 2, 2), ((2, 3, 3, 3, 3),), {"W": (2, 3, 2, 2, 2), "b": (2,)}, (2, 2)),
+    of(
         "ConvolutionND",
-        lambda: L.ConvolutionND(2, 3, 2, 3, 2, 1, cover_all=True, dilate=2),
+        (2, 3, 2, 3, 2, 1),
         ((2, 3, 6, 7),),
         {"W": (2, 3, 3, 3), "b": (2,)},
-        lambda: L.ConvolutionND(2, None, 2, 3, 2, 1, cover_all=True, dilate=2),
+        (2, None, 2, 3, 2, 1),
+        cover_all=True,
+        dilate=2,
     ),
-    Case(
-        "Deconvolution1D",
-        lambda: L.Deconvolution1D(3, 2, 3),
-        ((2, 3, 4),),
-        {"W": (3, 2, 3), "b": (2,)},
-        lambda: L.Deconvolution1D(2, 3),
-    ),
-    Case(
+    of("Deconvolution1D", (3, 2, 3), ((2, 3, 4),), {"W": (3, 2, 3), "b": (2,)}, (2, 3)),
+    of(
         "Deconvolution2D",
-        lambda: L.Deconvolution2D(4, 6, 3, 2, groups=2, outsize=(10, 8)),
+        (4, 6, 3, 2),
         ((2, 4, 4, 3),),
         {"W": (4, 3, 3, 3), "b": (6,)},
-        lambda: L.Deconvolution2D(None, 6, 3, 2, groups=2, outsize=(10, 8)),
+        (None, 6, 3, 2),
+        groups=2,
+        outsize=(10, 8),
     ),
-    Case(
-        "Deconvolution3D",
-        lambda: L.Deconvolution3D(3, 2, 2),
-        ((1, 3, 2, 2, 2),),
-        {"W": (3, 2, 2, 2, 2), "b": (2,)},
-        lambda: L.Deconvolution3D(2, 2),
-    ),
+    of("Deconvolution3D", (3, 2, 2), ((1, 3, 2, 2, 2),), {"W": (3, 2, 2, 2, 2), "b": (2,)}, (2, 2)),
     Case(
         "DeconvolutionND",
         lambda: L.DeconvolutionND(2, 3, 2, 2, 2),
@@ -137,26 +124,20 @@ CASES = [
         {"W": (3, 2, 2, 2), "b": (2,)},
         lambda: L.DeconvolutionND(2, 2, 2, stride=2),
     ),
-    Case(
+    of(
         "DilatedConvolution2D",
-        lambda: L.DilatedConvolution2D(3, 2, 2, 1, 0, 2),
+        (3, 2, 2, 1, 0, 2),
         ((2, 3, 5, 5),),
         {"W": (2, 3, 2, 2), "b": (2,)},
-        lambda: L.DilatedConvolution2D(None, 2, 2, 1, 0, 2),
+        (None, 2, 2, 1, 0, 2),
     ),
-    Case(
-        "DepthwiseConvolution2D",
-        lambda: L.DepthwiseConvolution2D(3, 2, 2),
-        ((2, 3, 4, 4),),
-        {"W": (2, 3, 2, 2), "b": (6,)},
-        lambda: L.DepthwiseConvolution2D(None, 2, 2),
-    ),
-    Case(
+    of("DepthwiseConvolution2D", (3, 2, 2), ((2, 3, 4, 4),), {"W": (2, 3, 2, 2), "b": (6,)}, (None, 2, 2)),
+    of(
         "LocalConvolution2D",
-        lambda: L.LocalConvolution2D(3, 2, (5, 4), 2, 1),
+        (3, 2, (5, 4), 2, 1),
         ((2, 3, 5, 4),),
         {"W": (2, 4, 3, 3, 2, 2), "b": (2, 4, 3)},
-        lambda: L.LocalConvolution2D(None, 2, None, 2),
+        (None, 2, None, 2),
     ),
     Case(
         "DeformableConvolution2D",
@@ -165,27 +146,16 @@ CASES = [
         {"offset_conv/W": (18, 3, 3, 3), "offset_conv/b": (18,), "deform_conv/W": (2, 3, 3, 3), "deform_conv/b": (2,)},
         lambda: L.DeformableConvolution2D(None, 2, 3, 1, 1),
     ),
-    Case("EmbedID", lambda: L.EmbedID(4, 2, ignore_label=-1), (np.array([[0, 3], [-1, 3]], "i"),), {"W": (4, 2)}),
-    Case("Bias", lambda: L.Bias(1, (3,)), ((2, 3, 4),), {"b": (3,)}),
-    Case("Scale", lambda: L.Scale(1, (3,), bias_term=True), ((2, 3, 4),), {"W": (3,), "bias/b": (3,)}),
-    Case(
-        "Bilinear",
-        lambda: L.Bilinear(3, 2, 4),
-        ((5, 3), (5, 2)),
-        {"W": (3, 2, 4), "V1": (3, 4), "V2": (2, 4), "b": (4,)},
-    ),
+    of("EmbedID", (4, 2), (np.array([[0, 3], [-1, 3]], "i"),), {"W": (4, 2)}, ignore_label=-1),
+    of("Bias", (1, (3,)), ((2, 3, 4),), {"b": (3,)}),
+    of("Scale", (1, (3,)), ((2, 3, 4),), {"W": (3,), "bias/b": (3,)}, bias_term=True),
+    of("Bilinear", (3, 2, 4), ((5, 3), (5, 2)), {"W": (3, 2, 4), "V1": (3, 4), "V2": (2, 4), "b": (4,)}),
     Case("Parameter", lambda: L.Parameter(np.arange(3.0, dtype="f")), (), {"W": (3,)}),
-    Case("Maxout", lambda: L.Maxout(3, 2, 4), ((5, 3),), linear("linear", 8, 3), lambda: L.Maxout(None, 2, 4)),
-    Case("Highway", lambda: L.Highway(3), ((5, 3),), linear("plain", 3, 3) | linear("transform", 3, 3)),
-    Case("PReLU", lambda: L.PReLU((3,)), ((2, 3, 4),), {"W": (3,)}),
-    Case("Swish", lambda: L.Swish((3,)), ((2, 3),), {"beta": (3,)}, lambda: L.Swish(None)),
-    Case(
-        "SimplifiedDropconnect",
-        lambda: L.SimplifiedDropconnect(3, 2),
-        ((4, 3),),
-        {"W": (2, 3), "b": (2,)},
-        lambda: L.SimplifiedDropconnect(None, 2),
-    ),
+    of("Maxout", (3, 2, 4), ((5, 3),), linear("linear", 8, 3), (None, 2, 4)),
+    of("Highway", (3,), ((5, 3),), linear("plain", 3, 3) | linear("transform", 3, 3)),
+    of("PReLU", ((3,),), ((2, 3, 4),), {"W": (3,)}),
+    of("Swish", ((3,),), ((2, 3),), {"beta": (3,)}, (None,)),
+    of("SimplifiedDropconnect", (3, 2), ((4, 3),), {"W": (2, 3), "b": (2,)}, (None, 2)),
     Case(
         "BatchNormalization",
         lambda: L.BatchNormalization(3),
@@ -194,78 +164,53 @@ CASES = [
         lambda: L.BatchNormalization(axis=(0, 2)),
         2,
     ),
-    Case("BatchRenormalization", lambda: L.BatchRenormalization(3, 1.1, 0.1), ((4, 3, 2),), BATCH, None, 2),
-    Case(
+    of("BatchRenormalization", (3, 1.1, 0.1), ((4, 3, 2),), BATCH, None, 2),
+    of(
         "DecorrelatedBatchNormalization",
-        lambda: L.DecorrelatedBatchNormalization(4, groups=2),
+        (4,),
         ((6, 4),),
         {"avg_mean": (2, 2), "avg_projection": (2, 2, 2), "N": ()},
         None,
         2,
+        groups=2,
     ),
-    Case(
-        "LayerNormalization",
-        lambda: L.LayerNormalization(3),
-        ((4, 3),),
-        {"gamma": (3,), "beta": (3,)},
-        L.LayerNormalization,
-    ),
-    Case(
-        "GroupNormalization",
-        lambda: L.GroupNormalization(2, 4),
-        ((3, 4, 2),),
-        {"gamma": (4,), "beta": (4,)},
-        lambda: L.GroupNormalization(2),
-    ),
-    Case("LSTM", lambda: L.LSTM(3, 2), ((4, 3),), LSTM, lambda: L.LSTM(2), 2),
-    Case("StatelessLSTM", lambda: L.StatelessLSTM(3, 2), ((4, 2), (4, 2), (4, 3)), LSTM, lambda: L.StatelessLSTM(2)),
-    Case(
-        "StatefulPeepholeLSTM",
-        lambda: L.StatefulPeepholeLSTM(3, 2),
-        ((4, 3),),
-        PEEPHOLE,
-        lambda: L.StatefulPeepholeLSTM(None, 2),
-        2,
-    ),
-    Case(
-        "StatefulZoneoutLSTM",
-        lambda: L.StatefulZoneoutLSTM(3, 2),
-        ((4, 3),),
-        LSTM,
-        lambda: L.StatefulZoneoutLSTM(None, 2),
-        2,
-    ),
-    Case("StatelessGRU", lambda: L.StatelessGRU(3, 2), ((4, 2), (4, 3)), GRU, lambda: L.StatelessGRU(None, 2)),
-    Case("StatefulGRU", lambda: L.StatefulGRU(3, 2), ((4, 3),), GRU, lambda: L.StatefulGRU(None, 2), 2),
-    Case("GRU", lambda: L.GRU(3, 2), ((4, 3),), GRU, lambda: L.GRU(None, 2), 2),
-    Case("StatelessMGU", lambda: L.StatelessMGU(3, 2), ((4, 2), (4, 3)), linear("W_f", 2, 5) | linear("W_h", 2, 5)),
-    Case("StatefulMGU", lambda: L.StatefulMGU(3, 2), ((4, 3),), linear("W_f", 2, 5) | linear("W_h", 2, 5), None, 2),
-    Case(
+    of("LayerNormalization", (3,), ((4, 3),), {"gamma": (3,), "beta": (3,)}, ()),
+    of("GroupNormalization", (2, 4), ((3, 4, 2),), {"gamma": (4,), "beta": (4,)}, (2,)),
+    of("LSTM", (3, 2), ((4, 3),), LSTM, (2,), 2),
+    of("StatelessLSTM", (3, 2), ((4, 2), (4, 2), (4, 3)), LSTM, (2,)),
+    of("StatefulPeepholeLSTM", (3, 2), ((4, 3),), PEEPHOLE, (None, 2), 2),
+    of("StatefulZoneoutLSTM", (3, 2), ((4, 3),), LSTM, (None, 2), 2),
+    of("StatelessGRU", (3, 2), ((4, 2), (4, 3)), GRU, (None, 2)),
+    of("StatefulGRU", (3, 2), ((4, 3),), GRU, (None, 2), 2),
+    of("GRU", (3, 2), ((4, 3),), GRU, (None, 2), 2),
+    of("StatelessMGU", (3, 2), ((4, 2), (4, 3)), linear("W_f", 2, 5) | linear("W_h", 2, 5)),
+    of("StatefulMGU", (3, 2), ((4, 3),), linear("W_f", 2, 5) | linear("W_h", 2, 5), None, 2),
+    of(
         "ChildSumTreeLSTM",
-        lambda: L.ChildSumTreeLSTM(3, 2),
+        (3, 2),
         ((4, 2), None, (4, 2), (4, 2), (4, 3)),
         linear("W_x", 8, 3) | linear("W_h_aio", 6, 2, False) | linear("W_h_f", 2, 2, False),
     ),
-    Case(
+    of(
         "NaryTreeLSTM",
-        lambda: L.NaryTreeLSTM(3, 2, 2),
+        (3, 2, 2),
         ((4, 2), (4, 2), (4, 2), (4, 2), (4, 3)),
         linear("W_x", 10, 3) | linear("W_h1", 10, 2, False) | linear("W_h2", 10, 2, False),
     ),
-    Case("NStepRNNTanh", lambda: L.NStepRNNTanh(2, 3, 2, 0.3), (None, XS), n_step(2, 2)),
-    Case("NStepRNNReLU", lambda: L.NStepRNNReLU(1, 3, 2, 0.0), ((1, 3, 2), XS), n_step(1, 2)),
-    Case("NStepGRU", lambda: L.NStepGRU(2, 3, 2, 0.0), (None, XS), n_step(2, 6)),
-    Case("NStepLSTM", lambda: L.NStepLSTM(1, 3, 2, 0.0), ((1, 3, 2), (1, 3, 2), XS), n_step(1, 8)),
-    Case("NStepBiRNNTanh", lambda: L.NStepBiRNNTanh(1, 3, 2, 0.0), (None, XS), n_step(1, 2, True)),
-    Case("NStepBiRNNReLU", lambda: L.NStepBiRNNReLU(1, 3, 2, 0.0), (None, XS), n_step(1, 2, True)),
-    Case("NStepBiGRU", lambda: L.NStepBiGRU(1, 3, 2, 0.0), (None, XS), n_step(1, 6, True)),
-    Case("NStepBiLSTM", lambda: L.NStepBiLSTM(2, 3, 2, 0.0), (None, None, XS), n_step(2, 8, True)),
-    Case(
+    of("NStepRNNTanh", (2, 3, 2, 0.3), (None, XS), n_step(2, 2)),
+    of("NStepRNNReLU", (1, 3, 2, 0.0), ((1, 3, 2), XS), n_step(1, 2)),
+    of("NStepGRU", (2, 3, 2, 0.0), (None, XS), n_step(2, 6)),
+    of("NStepLSTM", (1, 3, 2, 0.0), ((1, 3, 2), (1, 3, 2), XS), n_step(1, 8)),
+    of("NStepBiRNNTanh", (1, 3, 2, 0.0), (None, XS), n_step(1, 2, True)),
+    of("NStepBiRNNReLU", (1, 3, 2, 0.0), (None, XS), n_step(1, 2, True)),
+    of("NStepBiGRU", (1, 3, 2, 0.0), (None, XS), n_step(1, 6, True)),
+    of("NStepBiLSTM", (2, 3, 2, 0.0), (None, None, XS), n_step(2, 8, True)),
+    of(
         "MultiHeadAttention",
-        lambda: L.MultiHeadAttention(2, 4, 3, 3),
+        (2, 4, 3, 3),
         ((2, 3, 4), (2, 5, 3)),
         linear("query", 4, 4) | linear("out", 4, 4) | linear("key", 4, 3) | linear("value", 4, 3),
-        lambda: L.MultiHeadAttention(2, 4),
+        (2, 4),
     ),
     Case(
         "Classifier",
@@ -274,34 +219,34 @@ CASES = [
         linear("predictor", 4, 3),
         lambda: L.Classifier(L.Linear(4)),
     ),
-    Case("NegativeSampling", lambda: L.NegativeSampling(2, COUNTS, 3), ((3, 2), IDS), {"W": (4, 2)}),
-    Case("BlackOut", lambda: L.BlackOut(2, COUNTS, 3), ((3, 2), IDS), {"W": (4, 2)}),
-    Case("BinaryHierarchicalSoftmax", lambda: L.BinaryHierarchicalSoftmax(2, TREE), ((3, 2), IDS), {"W": (3, 2)}),
-    Case("CRF1d", lambda: L.CRF1d(4), ([(3, 4), (2, 4)], [IDS, IDS[:2]]), {"cost": (4, 4)}),
-    Case(
+    of("NegativeSampling", (2, COUNTS, 3), ((3, 2), IDS), {"W": (4, 2)}),
+    of("BlackOut", (2, COUNTS, 3), ((3, 2), IDS), {"W": (4, 2)}),
+    of("BinaryHierarchicalSoftmax", (2, TREE), ((3, 2), IDS), {"W": (3, 2)}),
+    of("CRF1d", (4,), ([(3, 4), (2, 4)], [IDS, IDS[:2]]), {"cost": (4, 4)}),
+    of(
         "MLPConvolution2D",
-        lambda: L.MLPConvolution2D(3, (4, 2), 2),
+        (3, (4, 2), 2),
         ((2, 3, 4, 4),),
         {"0/W": (4, 3, 2, 2), "0/b": (4,), "1/W": (2, 4, 1, 1), "1/b": (2,)},
-        lambda: L.MLPConvolution2D((4, 2), 2),
+        ((4, 2), 2),
     ),
-    Case(
+    of(
         "Inception",
-        lambda: L.Inception(3, 2, 1, 2, 1, 2, 1),
+        (3, 2, 1, 2, 1, 2, 1),
         ((2, 3, 5, 5),),
         {k: v for n, (m, c, w) in INCEPTION.items() for k, v in ((f"{n}/W", (m, c, w, w)), (f"{n}/b", (m,)))},
-        lambda: L.Inception(None, 2, 1, 2, 1, 2, 1),
+        (None, 2, 1, 2, 1, 2, 1),
     ),
-    Case(
+    of(
         "InceptionBN",
-        lambda: L.InceptionBN(3, 2, 2, 2, 2, 2, "avg", 2),
+        (3, 2, 2, 2, 2, 2, "avg", 2),
         ((2, 3, 5, 5),),
         {
             k: v
             for n, (m, c, w) in INCEPTION_BN.items()
             for k, v in ((f"{n}/W", (m, c, w, w)), *((f"{n}n/{p}", () if p == "N" else (m,)) for p in BATCH))
         },
-        lambda: L.InceptionBN(None, 2, 2, 2, 2, 2, "avg", 2),
+        (None, 2, 2, 2, 2, 2, "avg", 2),
     ),
 ]
 
