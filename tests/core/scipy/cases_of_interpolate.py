@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from tests.core.scipy.table import ScipyCase, uniform
+from tests.core.scipy.table import ScipyCase, of_both, uniform
 
 from xpgrad import array_api
 from xpgrad.scipy import interpolate
 
 ref = pytest.importorskip("scipy.interpolate")
+both = of_both(interpolate, ref)
 spsolve = pytest.importorskip("scipy.sparse.linalg").spsolve
 
 X = np.asarray([0.0, 0.7, 1.5, 2.6, 3.1, 4.4])
@@ -38,10 +39,9 @@ def closed(y):
 
 
 def radial(kernel, **kwargs):
-    return ScipyCase(
+    return both(
         f"interpolate.RBFInterpolator:{kernel}",
-        lambda y, d, x: interpolate.RBFInterpolator(y, d, kernel=kernel, **kwargs)(x),
-        lambda y, d, x: ref.RBFInterpolator(y, d, kernel=kernel, **kwargs)(x),
+        lambda m, y, d, x: m.RBFInterpolator(y, d, kernel=kernel, **kwargs)(x),
         (CLOUD, HEIGHTS, uniform(3, 2)),
         rtol=1e-7,
         libraries=kernel == "thin_plate_spline",
@@ -56,29 +56,26 @@ CASES = [
     curve("CubicSpline", label=":clamped,axis", y=Y.T, bc_type="clamped", axis=1),
     curve("CubicSpline", label=":ends", y=uniform(6), bc_type=((2, 0.3), (1, -0.5))),
     *(
-        ScipyCase(
+        both(
             f"interpolate.{name}:periodic{k}",
-            lambda x, y, v, name=name, k=k: getattr(interpolate, name)(x, closed(y), *k, bc_type="periodic")(v),
-            lambda x, y, v, name=name, k=k: getattr(ref, name)(x, closed(y), *k, bc_type="periodic")(v),
+            lambda m, x, y, v, name=name, k=k: getattr(m, name)(x, closed(y), *k, bc_type="periodic")(v),
             (X, Y[:5], V + 0.07),
             libraries=k == (2,),
         )
         for name, k in (("CubicSpline", ()), ("make_interp_spline", (2,)), ("make_interp_spline", (3,)))
     ),
-    ScipyCase(
+    both(
         "interpolate.PPoly:axis",
-        lambda c, x, v: interpolate.PPoly(c, x, axis=1)(v, 1) + interpolate.PPoly(c, x, axis=1).antiderivative()(v),
-        lambda c, x, v: ref.PPoly(c, x, axis=1)(v, 1) + ref.PPoly(c, x, axis=1).antiderivative()(v),
+        lambda m, c, x, v: m.PPoly(c, x, axis=1)(v, 1) + m.PPoly(c, x, axis=1).antiderivative()(v),
         (uniform(2, 3, 5), X, INSIDE),
         libraries=False,
     ),
     curve("CubicSpline", label=":three", x=X[:3], y=Y[:3], v=INSIDE),
     curve("CubicSpline", label=":two", x=X[:2], y=Y[:2], v=INSIDE),
     curve("CubicSpline", label=":mixed", x=X[:3], y=Y[:3], v=INSIDE, bc_type=("not-a-knot", "natural")),
-    ScipyCase(
+    both(
         "interpolate.CubicSpline:integrate",
-        lambda x, y: interpolate.CubicSpline(x, y).integrate(0.2, 3.7),
-        lambda x, y: ref.CubicSpline(x, y).integrate(0.2, 3.7),
+        lambda m, x, y: m.CubicSpline(x, y).integrate(0.2, 3.7),
         (X, Y),
         libraries=False,
     ),
@@ -86,41 +83,31 @@ CASES = [
     curve("PchipInterpolator", label=":monotonic", y=np.cumsum(uniform(6, low=0.1)), nu=1),
     curve("Akima1DInterpolator", v=INSIDE, libraries=True),
     curve("Akima1DInterpolator", label=":makima", y=uniform(6), method="makima", extrapolate=True),
-    ScipyCase(
+    both(
         "interpolate.CubicHermiteSpline",
-        lambda x, y, d, v: interpolate.CubicHermiteSpline(x, y, d)(v),
-        lambda x, y, d, v: ref.CubicHermiteSpline(x, y, d)(v),
+        lambda m, x, y, d, v: m.CubicHermiteSpline(x, y, d)(v),
         (X, Y, uniform(6, 2), V),
     ),
-    ScipyCase(
+    both(
         "interpolate.BSpline",
-        lambda t, c, v: interpolate.BSpline(t, c, 3)(v),
-        lambda t, c, v: ref.BSpline(t, c, 3)(v),
+        lambda m, t, c, v: m.BSpline(t, c, 3)(v),
         (np.linspace(-2, 5, 11) + 0.1 * uniform(11), uniform(7, 2), V),
     ),
-    ScipyCase(
+    both(
         "interpolate.BSpline:nu,axis",
-        lambda c, v: interpolate.BSpline(np.asarray([0.0, 0, 0, 1, 2.5, 4, 4, 4]), c, 2, axis=1)(v, 1),
-        lambda c, v: ref.BSpline(np.asarray([0.0, 0, 0, 1, 2.5, 4, 4, 4]), c, 2, axis=1)(v, 1),
+        lambda m, c, v: m.BSpline(np.asarray([0.0, 0, 0, 1, 2.5, 4, 4, 4]), c, 2, axis=1)(v, 1),
         (uniform(2, 5), INSIDE[:2]),
         libraries=False,
     ),
-    ScipyCase(
-        "interpolate.make_interp_spline",
-        lambda x, y, v: interpolate.make_interp_spline(x, y)(v),
-        lambda x, y, v: ref.make_interp_spline(x, y)(v),
-        (X, Y, INSIDE),
-    ),
-    ScipyCase(
+    both("interpolate.make_interp_spline", lambda m, x, y, v: m.make_interp_spline(x, y)(v), (X, Y, INSIDE)),
+    both(
         "interpolate.RegularGridInterpolator",
-        lambda a, b, y, v: interpolate.RegularGridInterpolator((a, b), y, bounds_error=False, fill_value=None)(v),
-        lambda a, b, y, v: ref.RegularGridInterpolator((a, b), y, bounds_error=False, fill_value=None)(v),
+        lambda m, a, b, y, v: m.RegularGridInterpolator((a, b), y, bounds_error=False, fill_value=None)(v),
         (*GRID, uniform(3, 4, 2), POINTS),
     ),
-    ScipyCase(
+    both(
         "interpolate.RegularGridInterpolator:nearest",
-        lambda y: interpolate.RegularGridInterpolator(GRID, y, "nearest")(POINTS),
-        lambda y: ref.RegularGridInterpolator(GRID, y, "nearest")(POINTS),
+        lambda m, y: m.RegularGridInterpolator(GRID, y, "nearest")(POINTS),
         (uniform(3, 4),),
         orders=1,
         libraries=False,
@@ -148,10 +135,9 @@ CASES = [
         for method in ("linear", "slinear", "cubic", "quintic")
     ),
     *(
-        ScipyCase(
+        both(
             f"interpolate.make_interp_spline:{label}",
-            lambda x, y, v, kwargs=kwargs: interpolate.make_interp_spline(x, y, **kwargs)(v),
-            lambda x, y, v, kwargs=kwargs: ref.make_interp_spline(x, y, **kwargs)(v),
+            lambda m, x, y, v, kwargs=kwargs: m.make_interp_spline(x, y, **kwargs)(v),
             (X, Y, INSIDE + 0.07),
             libraries=False,
         )
@@ -161,40 +147,30 @@ CASES = [
             ("natural", {"bc_type": "natural"}),
         )
     ),
-    ScipyCase(
+    both(
         "interpolate.BSpline:integrals",
-        lambda t, c: (
-            interpolate.BSpline(t, c, 2).antiderivative(2)(INSIDE) + interpolate.BSpline(t, c, 2).integrate(0, 3)
-        ),
-        lambda t, c: ref.BSpline(t, c, 2).antiderivative(2)(INSIDE) + ref.BSpline(t, c, 2).integrate(0, 3),
+        lambda m, t, c: m.BSpline(t, c, 2).antiderivative(2)(INSIDE) + m.BSpline(t, c, 2).integrate(0, 3),
         (np.linspace(-2, 5, 9), uniform(6)),
         libraries=False,
     ),
-    ScipyCase(
+    both(
         "interpolate.CubicSpline:roots",
-        lambda x, y: interpolate.CubicSpline(x, y).roots(extrapolate=False),
-        lambda x, y: ref.CubicSpline(x, y).roots(extrapolate=False),
+        lambda m, x, y: m.CubicSpline(x, y).roots(extrapolate=False),
         (np.arange(5.0), np.asarray([1.0, -0.4, -0.2, 0.7, 0.9])),
         batched=False,
     ),
-    ScipyCase(
+    both(
         "interpolate.CubicSpline:integrals",
-        lambda x, y: (
-            interpolate.CubicSpline(x, y).antiderivative(2)(V)
-            + interpolate.CubicSpline(x, y).integrate(0.2, 9.7, extrapolate="periodic")
-        ),
-        lambda x, y: (
-            ref.CubicSpline(x, y).antiderivative(2)(V)
-            + ref.CubicSpline(x, y).integrate(0.2, 9.7, extrapolate="periodic")
+        lambda m, x, y: (
+            m.CubicSpline(x, y).antiderivative(2)(V) + m.CubicSpline(x, y).integrate(0.2, 9.7, extrapolate="periodic")
         ),
         (X, uniform(6)),
         libraries=False,
     ),
     *(
-        ScipyCase(
+        both(
             f"interpolate.BSpline:integrate,{outside}",
-            lambda c, outside=outside: interpolate.BSpline(KNOTS, c, 2).integrate(-0.5, 5.5, outside),
-            lambda c, outside=outside: ref.BSpline(KNOTS, c, 2).integrate(-0.5, 5.5, outside),
+            lambda m, c, outside=outside: m.BSpline(KNOTS, c, 2).integrate(-0.5, 5.5, outside),
             (uniform(5),),
             libraries=False,
         )
@@ -209,18 +185,16 @@ CASES = [
         batched=False,
         libraries=False,
     ),
-    ScipyCase(
+    both(
         "interpolate.make_interp_spline:constant",
-        lambda y: interpolate.make_interp_spline(X, y, 0)(V),
-        lambda y: ref.make_interp_spline(X, y, 0)(V),
+        lambda m, y: m.make_interp_spline(X, y, 0)(V),
         (Y,),
         orders=1,
         libraries=False,
     ),
-    ScipyCase(
+    both(
         "interpolate.make_interp_spline:pairs",
-        lambda y, v: interpolate.make_interp_spline(X, y, bc_type=([(1, 0.3)], [(2, 0.1)]))(v),
-        lambda y, v: ref.make_interp_spline(X, y, bc_type=([(1, 0.3)], [(2, 0.1)]))(v),
+        lambda m, y, v: m.make_interp_spline(X, y, bc_type=([(1, 0.3)], [(2, 0.1)]))(v),
         (Y[:, 0], V),
         libraries=False,
     ),

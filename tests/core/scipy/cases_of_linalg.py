@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from tests.core.scipy.table import ScipyCase, complex_uniform, definite, uniform
+from tests.core.scipy.table import ScipyCase, complex_uniform, definite, of_both, uniform
 
 from xpgrad.scipy import linalg
 
 ref = pytest.importorskip("scipy.linalg")
+both = of_both(linalg, ref)
 
 A = uniform(4, 4) + 3 * np.eye(4)
 C = complex_uniform(4, 4) + 4 * np.eye(4)
@@ -34,10 +35,9 @@ CASES = [
         lambda m, b: ref.cho_solve(ref.cho_factor(m), b),
         (definite(4), B),
     ),
-    ScipyCase(
+    both(
         "linalg.cho_solve:stack",
-        lambda m, b: linalg.cho_solve(linalg.cho_factor(m @ m.mT), b),
-        lambda m, b: ref.cho_solve(ref.cho_factor(m @ m.mT), b),
+        lambda m, a, b: m.cho_solve(m.cho_factor(a @ a.mT), b),
         (np.stack([A, A[::-1]]), B[:, 0]),
         libraries=False,
     ),
@@ -53,30 +53,22 @@ CASES = [
     ScipyCase("linalg.lu", linalg.lu, lu_of, (A[[2, 0, 3, 1]],)),
     ScipyCase("linalg.lu:tall", linalg.lu, lu_of, (uniform(5, 3),)),
     ScipyCase("linalg.lu:wide,complex", linalg.lu, lu_of, (complex_uniform(3, 5),)),
-    ScipyCase("linalg.lu:permute_l", lambda a: linalg.lu(a, permute_l=True), lambda a: ref.lu(a, permute_l=True), (A,)),
-    ScipyCase("linalg.lu_factor", lambda a: linalg.lu_factor(a)[0], lambda a: ref.lu_factor(a)[0], (uniform(4, 4),)),
-    ScipyCase(
-        "linalg.lu_solve",
-        lambda a, b: linalg.lu_solve(linalg.lu_factor(a), b),
-        lambda a, b: ref.lu_solve(ref.lu_factor(a), b),
-        (A[[2, 0, 3, 1]], B),
-    ),
-    ScipyCase(
+    both("linalg.lu:permute_l", lambda m, a: m.lu(a, permute_l=True), (A,)),
+    both("linalg.lu_factor", lambda m, a: m.lu_factor(a)[0], (uniform(4, 4),)),
+    both("linalg.lu_solve", lambda m, a, b: m.lu_solve(m.lu_factor(a), b), (A[[2, 0, 3, 1]], B)),
+    both(
         "linalg.lu_solve:adjoint",
-        lambda a, b: linalg.lu_solve(linalg.lu_factor(a), b, 2),
-        lambda a, b: ref.lu_solve(ref.lu_factor(a), b, 2),
+        lambda m, a, b: m.lu_solve(m.lu_factor(a), b, 2),
         (C[[2, 0, 3, 1]], complex_uniform(4)),
     ),
-    ScipyCase(
+    both(
         "linalg.solve_banded",
-        lambda ab, b: linalg.solve_banded((2, 1), ab, b),
-        lambda ab, b: ref.solve_banded((2, 1), ab, b),
+        lambda m, ab, b: m.solve_banded((2, 1), ab, b),
         (uniform(4, 5) + 4 * np.eye(4)[1][:, None], uniform(5, 2)),
     ),
-    ScipyCase(
+    both(
         "linalg.solve_banded:complex",
-        lambda ab, b: linalg.solve_banded((1, 1), ab, b),
-        lambda ab, b: ref.solve_banded((1, 1), ab, b),
+        lambda m, ab, b: m.solve_banded((1, 1), ab, b),
         (complex_uniform(3, 4) + 4 * np.eye(3)[1][:, None], complex_uniform(4)),
     ),
     ScipyCase(
@@ -85,17 +77,15 @@ CASES = [
         ref.solveh_banded,
         (uniform(3, 5) + 6 * np.eye(3)[2][:, None], uniform(5)),
     ),
-    ScipyCase(
+    both(
         "linalg.solveh_banded:lower",
-        lambda ab, b: linalg.solveh_banded(ab, b, lower=True),
-        lambda ab, b: ref.solveh_banded(ab, b, lower=True),
+        lambda m, ab, b: m.solveh_banded(ab, b, lower=True),
         (uniform(3, 5) + 6 * np.eye(3)[0][:, None], uniform(5)),
     ),
     ScipyCase("linalg.solve_toeplitz", linalg.solve_toeplitz, ref.solve_toeplitz, (TOEPLITZ, B)),
-    ScipyCase(
+    both(
         "linalg.solve_toeplitz:row",
-        lambda c, r, b: linalg.solve_toeplitz((c, r), b),
-        lambda c, r, b: ref.solve_toeplitz((c, r), b),
+        lambda m, c, r, b: m.solve_toeplitz((c, r), b),
         (TOEPLITZ, TOEPLITZ + uniform(4), uniform(4)),
     ),
     ScipyCase("linalg.expm", linalg.expm, ref.expm, (uniform(4, 4),)),
@@ -105,12 +95,7 @@ CASES = [
     ScipyCase("linalg.logm:complex", linalg.logm, ref.logm, (C,)),
     ScipyCase("linalg.sqrtm", linalg.sqrtm, ref.sqrtm, (A,)),
     ScipyCase("linalg.sqrtm:complex", linalg.sqrtm, ref.sqrtm, (C,)),
-    ScipyCase(
-        "linalg.fractional_matrix_power",
-        lambda a: linalg.fractional_matrix_power(a, 0.3),
-        lambda a: ref.fractional_matrix_power(a, 0.3),
-        (A,),
-    ),
+    both("linalg.fractional_matrix_power", lambda m, a: m.fractional_matrix_power(a, 0.3), (A,)),
     ScipyCase(
         "linalg.fractional_matrix_power:exponent",
         linalg.fractional_matrix_power,
@@ -118,7 +103,7 @@ CASES = [
         (A, np.asarray(0.3)),
     ),
     ScipyCase("linalg.polar", linalg.polar, ref.polar, (uniform(4, 3),)),
-    ScipyCase("linalg.polar:left", lambda a: linalg.polar(a, "left"), lambda a: ref.polar(a, "left"), (C,)),
+    both("linalg.polar:left", lambda m, a: m.polar(a, "left"), (C,)),
     ScipyCase("linalg.solve_sylvester", linalg.solve_sylvester, ref.solve_sylvester, (A, SMALL, B)),
     ScipyCase(
         "linalg.solve_sylvester:complex",
@@ -138,10 +123,9 @@ CASES = [
         ref.solve_discrete_lyapunov,
         (0.3 * C, complex_uniform(4, 4)),
     ),
-    ScipyCase(
+    both(
         "linalg.solve_discrete_lyapunov:bilinear",
-        lambda a, q: linalg.solve_discrete_lyapunov(a, q, "bilinear"),
-        lambda a, q: ref.solve_discrete_lyapunov(a, q, "bilinear"),
+        lambda m, a, q: m.solve_discrete_lyapunov(a, q, "bilinear"),
         (0.3 * A, uniform(4, 4)),
     ),
     ScipyCase(
@@ -150,10 +134,9 @@ CASES = [
         ref.solve_continuous_are,
         (A, B, definite(4), definite(2)),
     ),
-    ScipyCase(
+    both(
         "linalg.solve_continuous_are:general",
-        lambda a, b, e, s: linalg.solve_continuous_are(a, b, 4 * np.eye(3), np.eye(2), e, s),
-        lambda a, b, e, s: ref.solve_continuous_are(a, b, 4 * np.eye(3), np.eye(2), e, s),
+        lambda m, a, b, e, s: m.solve_continuous_are(a, b, 4 * np.eye(3), np.eye(2), e, s),
         (A[:3, :3], uniform(3, 2), uniform(3, 3) + 3 * np.eye(3), 0.1 * uniform(3, 2)),
         libraries=False,
     ),

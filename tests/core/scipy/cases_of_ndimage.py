@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from tests.core.scipy.table import ScipyCase, complex_uniform, uniform
+from tests.core.scipy.table import ScipyCase, complex_uniform, of_both, uniform
 
 from xpgrad.scipy import ndimage
 
 ref = pytest.importorskip("scipy.ndimage")
+both = of_both(ndimage, ref)
 
 
 def of(name, *inputs, args=(), orders=1, libraries=None, batched=True, label="", **kwargs):
@@ -69,20 +70,10 @@ CASES = [
     of("median_filter", uniform(3, 4, 2), size=3, axes=(0, 1)),
     of("grey_erosion", X, size=3),
     of("grey_dilation", X, size=(2, 3), mode="constant", cval=0.1),
-    ScipyCase(
-        "ndimage.grey_dilation:structure",
-        lambda x, s: ndimage.grey_dilation(x, structure=s, footprint=CROSS),
-        lambda x, s: ref.grey_dilation(x, structure=s, footprint=CROSS),
-        (X, uniform(3, 3)),
-        orders=1,
-    ),
-    ScipyCase(
-        "ndimage.grey_erosion:structure",
-        lambda x, s: ndimage.grey_erosion(x, structure=s),
-        lambda x, s: ref.grey_erosion(x, structure=s),
-        (X, 0.3 * X[:2, :3]),
-        orders=1,
-    ),
+    both("ndimage.grey_dilation:structure", lambda m, x, s: m.grey_dilation(x, structure=s, footprint=CROSS),
+         (X, uniform(3, 3)), orders=1),
+    both("ndimage.grey_erosion:structure", lambda m, x, s: m.grey_erosion(x, structure=s), (X, 0.3 * X[:2, :3]),
+         orders=1),
     *(
         of(name, X, size=(2, 3))
         for name in (
@@ -118,18 +109,9 @@ CASES = [
         (X,),
         orders=1,
     ),
-    ScipyCase(
-        "ndimage.generic_gradient_magnitude",
-        lambda x: ndimage.generic_gradient_magnitude(x, ndimage.sobel),
-        lambda x: ref.generic_gradient_magnitude(x, ref.sobel),
-        (X,),
-    ),
-    ScipyCase(
-        "ndimage.generic_filter",
-        lambda x: ndimage.generic_filter(x, lambda v, k: (v**k).sum(), size=(2, 3), extra_arguments=(3,)),
-        lambda x: ref.generic_filter(x, lambda v, k: (v**k).sum(), size=(2, 3), extra_arguments=(3,)),
-        (X,),
-    ),
+    both("ndimage.generic_gradient_magnitude", lambda m, x: m.generic_gradient_magnitude(x, m.sobel), (X,)),
+    both("ndimage.generic_filter",
+         lambda m, x: m.generic_filter(x, lambda v, k: (v**k).sum(), size=(2, 3), extra_arguments=(3,)), (X,)),
     ScipyCase(
         "ndimage.geometric_transform",
         lambda x, k: ndimage.geometric_transform(x, lambda c: (c[0] - 0.5, c[1] - k * c[0]), (4, 5)),

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from tests.core.scipy.table import ScipyCase, complex_uniform, uniform
+from tests.core.scipy.table import ScipyCase, complex_uniform, of_both, uniform
 
 from xpgrad.scipy import signal
 
 ref = pytest.importorskip("scipy.signal")
+both = of_both(signal, ref)
 
 
 def of(name, *inputs, args=(), orders=2, libraries=True, label="", **kwargs):
@@ -34,26 +35,10 @@ CASES = [
     of("fftconvolve", complex_uniform(2, 5), uniform(2, 3), axes=1, label=":axes,complex"),
     of("lfilter", B, A, uniform(2, 9)),
     of("lfilter", B, A, complex_uniform(9, 2), axis=0, label=":axis,complex"),
-    ScipyCase(
-        "signal.lfilter:zi",
-        lambda b, a, x, z: signal.lfilter(b, a, x, zi=z),
-        lambda b, a, x, z: ref.lfilter(b, a, x, zi=z),
-        (B, A, uniform(2, 9), uniform(2, 3)),
-    ),
-    ScipyCase(
-        "signal.lfilter:zi,short",
-        lambda b, a, x, z: signal.lfilter(b, a, x, zi=z),
-        lambda b, a, x, z: ref.lfilter(b, a, x, zi=z),
-        (B, A, uniform(2), uniform(3)),
-        libraries=False,
-    ),
-    ScipyCase(
-        "signal.lfilter:long",
-        lambda a, x: signal.lfilter(a[:1], a, x),
-        lambda a, x: ref.lfilter(a[:1], a, x),
-        (A, uniform(300)),
-        orders=1,
-    ),
+    both("signal.lfilter:zi", lambda m, b, a, x, z: m.lfilter(b, a, x, zi=z), (B, A, uniform(2, 9), uniform(2, 3))),
+    both("signal.lfilter:zi,short", lambda m, b, a, x, z: m.lfilter(b, a, x, zi=z), (B, A, uniform(2), uniform(3)),
+         libraries=False),
+    both("signal.lfilter:long", lambda m, a, x: m.lfilter(a[:1], a, x), (A, uniform(300)), orders=1),
     of("lfilter_zi", B, A),
     of("sosfilt", SOS, uniform(2, 7)),
     of("filtfilt", B, A, uniform(15)),
@@ -64,25 +49,14 @@ CASES = [
     of("stft", uniform(2, 21), nperseg=8, orders=1),
     of("stft", uniform(20), nperseg=6, noverlap=4, nfft=8, fs=2.0, boundary="odd", scaling="psd", detrend="constant",
        orders=1, label=":odd,psd", libraries=False),
-    ScipyCase(
-        "signal.stft:window",
-        lambda x, w: signal.stft(x, window=w, nperseg=8),
-        lambda x, w: ref.stft(x, window=w, nperseg=8),
-        (uniform(20), uniform(8, low=0.5)),
-    ),
+    both("signal.stft:window", lambda m, x, w: m.stft(x, window=w, nperseg=8), (uniform(20), uniform(8, low=0.5))),
     of("stft", np.sin(np.arange(9.0)), window=[0.5, 1.0, 0.7], nperseg=3, orders=1, label=":list", libraries=False),
     of("stft", uniform(256), nperseg=None, noverlap=3, orders=1, label=":all", libraries=False),
     of("stft", uniform(9, 2), nperseg=4, axis=0, detrend=lambda parts: parts - parts[:1], orders=1, label=":detrend",
        libraries=False),
     of("istft", complex_uniform(5, 6), nperseg=8, noverlap=5, fs=2.0, orders=1),
-    ScipyCase(
-        "signal.istft:axes",
-        lambda z: signal.istft(z, time_axis=1, freq_axis=2)[1],
-        lambda z: ref.istft(z, time_axis=1, freq_axis=2)[1],
-        (complex_uniform(2, 6, 5),),
-        orders=1,
-        libraries=False,
-    ),
+    both("signal.istft:axes", lambda m, z: m.istft(z, time_axis=1, freq_axis=2)[1], (complex_uniform(2, 6, 5),),
+         orders=1, libraries=False),
     of("spectrogram", uniform(30), nperseg=8),
     of("spectrogram", uniform(2, 30), nperseg=7, mode="complex", scaling="spectrum", label=":complex", libraries=False),
     of("spectrogram", complex_uniform(30), nperseg=8, return_onesided=False, label=":psd,complex", libraries=False),

@@ -2,22 +2,22 @@
 
 import numpy as np
 import pytest
-from tests.core.scipy.table import ScipyCase, uniform
+from tests.core.scipy.table import ScipyCase, of_both, uniform
 
 from xpgrad.scipy.spatial import distance
 from xpgrad.scipy.spatial.transform import Rotation
 
 ref = pytest.importorskip("scipy.spatial.distance")
+both = of_both(distance, ref)
 transform = pytest.importorskip("scipy.spatial.transform")
 A, B = uniform(4, 3, low=0.1), uniform(5, 3, low=0.1)
 W = np.asarray([0.5, 1.0, 2.0])
 
 
 def between(metric, label="", libraries=False, **kwargs):
-    return ScipyCase(
+    return both(
         f"spatial.distance.cdist:{metric}{label}",
-        lambda a, b: distance.cdist(a, b, metric, **kwargs),
-        lambda a, b: ref.cdist(a, b, metric, **kwargs),
+        lambda m, a, b: m.cdist(a, b, metric, **kwargs),
         (A, B),
         libraries=libraries,
     )
@@ -33,20 +33,18 @@ CASES = [
     between("chebyshev", ":w", w=W),
     between("sqe", ":alias"),
     *(
-        ScipyCase(
+        both(
             f"spatial.distance.{name}:function",
-            lambda *xs, name=name: getattr(distance, name)(*xs, lambda u, v: ((u - v) ** 2 * u).sum()),
-            lambda *xs, name=name: getattr(ref, name)(*xs, lambda u, v: ((u - v) ** 2 * u).sum()),
+            lambda m, *xs, name=name: getattr(m, name)(*xs, lambda u, v: ((u - v) ** 2 * u).sum()),
             inputs,
         )
         for name, inputs in (("cdist", (A, B)), ("pdist", (B,)))
     ),
     between("minkowski", ":p,w", p=3.5, w=W),
     *(
-        ScipyCase(
+        both(
             f"spatial.distance.pdist:{metric}",
-            lambda x, metric=metric: distance.pdist(x, metric),
-            lambda x, metric=metric: ref.pdist(x, metric),
+            lambda m, x, metric=metric: m.pdist(x, metric),
             (B,),
             libraries=metric == "euclidean",
         )

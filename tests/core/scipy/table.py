@@ -1,6 +1,7 @@
 """The case table of SciPy's functions: each case is a line, and drives the checks of `test_differentiated`."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +37,15 @@ class ScipyCase(NamedTuple):
     batched: bool = True
     orders: int = 2
     libraries: bool = True
+
+
+def of_both(ours: Any, reference: Any) -> Callable[..., ScipyCase]:
+    """Return a function that makes a case of ``function(module, *inputs)``, of our module and of SciPy's."""
+
+    def both(name: str, function: Callable[..., Any], inputs: tuple[Any, ...], **options: Any) -> ScipyCase:
+        return ScipyCase(name, partial(function, ours), partial(function, reference), inputs, **options)
+
+    return both
 
 
 RNG = np.random.default_rng(7)
