@@ -7,17 +7,10 @@ import sys
 import threading
 
 import pytest
+from tests.threads import in_thread
 
 import xpgrad
 from xpgrad import config, global_config, using_config
-
-
-def in_thread(function):
-    result = []
-    thread = threading.Thread(target=lambda: result.append(function()))
-    thread.start()
-    thread.join()
-    return result[0]
 
 
 def test_defaults():

@@ -1,11 +1,11 @@
 """Values that models report, and their means."""
 
-import threading
 from contextlib import suppress
 
 import numpy as np
 import pytest
 from tests.core.stores import Store
+from tests.threads import in_thread
 
 import xpgrad
 from xpgrad import reporter as module
@@ -48,13 +48,9 @@ def test_scopes_nest_and_are_restored_after_an_error() -> None:
 
 
 def test_reporters_belong_to_a_thread() -> None:
-    seen = []
     with Reporter() as none, Reporter().scope({}):
         assert none is None
-        thread = threading.Thread(target=lambda: seen.append(list(module._CURRENT.reporters)))
-        thread.start()
-        thread.join()
-    assert seen == [[]]
+        assert in_thread(lambda: list(module._CURRENT.reporters)) == []
 
 
 def test_variables_are_stored_without_their_graph_unless_requested(device) -> None:

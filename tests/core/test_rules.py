@@ -5,11 +5,11 @@ tests/conformance runs them on the devices of these examples.
 """
 
 import operator
-import threading
 
 import numpy as np
 import pytest
 from tests.building import array, place, values, variable
+from tests.threads import in_thread
 
 import xpgrad
 from xpgrad import Function, FunctionHook, FunctionNode, Parameter, Variable, array_api, functions, grad, ops
@@ -393,17 +393,12 @@ def test_rule_11_only_a_0d_integer_is_an_index(device):
 def test_rule_12_configuration_is_per_thread_and_graphs_are_shared(device):
     x = variable(device, [2.0])
     with xpgrad.no_backprop_mode():
-        made = []
-        thread = threading.Thread(target=lambda: made.append(x * x * x))
-        thread.start()
-        thread.join()
+        made = in_thread(lambda: x * x * x)
         assert not (x * x).requires_grad
-    made[0].backward(enable_double_backprop=True)
+    made.backward(enable_double_backprop=True)
     gx = x.grad_var
     x.cleargrad()
-    thread = threading.Thread(target=gx.backward)
-    thread.start()
-    thread.join()
+    in_thread(gx.backward)
     assert values(x.grad) == [12.0]
 
 

@@ -9,6 +9,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from tests.core.training.steps import trainer
+from tests.threads import at_once, in_thread, switching_often
 
 import xpgrad
 import xpgrad.functions as F
@@ -21,33 +22,13 @@ X = np.arange(6, dtype="float32").reshape(2, 3) / 7
 
 @pytest.fixture(autouse=True)
 def _frequent_switches():
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    yield
-    sys.setswitchinterval(before)
+    with switching_often(1e-5):
+        yield
 
 
 def in_threads(call):
-    """Return the results of the calls in all threads; raise the first exception."""
-    results, errors, start = [], [], threading.Barrier(THREADS)
-
-    def work():
-        start.wait()
-        try:
-            for _ in range(CALLS):
-                results.append(call())
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=work) for _ in range(THREADS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-        assert not thread.is_alive()
-    if errors:
-        raise errors[0]
-    return results
+    """Return the results of the calls in all threads."""
+    return [result for found in at_once(*[lambda: [call() for _ in range(CALLS)]] * THREADS) for result in found]
 
 
 def of_optimizer(make):
@@ -187,9 +168,7 @@ def test_a_trainer_is_run_by_one_thread(tmp_path) -> None:
             except RuntimeError as error:
                 errors.append(str(error))
 
-        thread = threading.Thread(target=run)
-        thread.start()
-        thread.join()
+        in_thread(run)
 
     loop.extend(again, name="again")
     loop.run()

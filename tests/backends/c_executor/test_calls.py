@@ -16,6 +16,7 @@ from tests.backends.c_executor.groups_to_compile import (
     program_of,
     sum_of_all,
 )
+from tests.threads import for_each
 
 from xpgrad_c import groups as module
 from xpgrad_c import layout, library
@@ -229,21 +230,14 @@ def test_results_do_not_depend_on_the_number_of_threads(make, size, way, monkeyp
 def test_several_threads_may_call_one_function():
     group = multiply_add((200_000,))
     function = function_of(group)
-    wrong = []
 
     def work(seed):
         arrays = arrays_for(group, seed)
         expected = group(*arrays)[0]
         for _ in range(5):
-            if not np.array_equal(function(*arrays)[0], expected):
-                wrong.append(seed)
+            assert np.array_equal(function(*arrays)[0], expected)
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
+    for_each(work, range(6))
 
 
 def test_program_calls_the_fallback_until_c_is_compiled():

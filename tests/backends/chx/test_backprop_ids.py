@@ -1,9 +1,7 @@
 """Backprop ids and scopes, and the modes that stop recording."""
 
-import sys
-import threading
-
 import pytest
+from tests.threads import at_once, in_thread, switching_often
 
 import xpgrad
 import xpgrad_chx as chx
@@ -158,12 +156,9 @@ def test_modes_take_a_context():
 
 
 def test_modes_are_of_one_thread():
-    a, seen = leaf(), []
+    a = leaf()
     with chx.no_backprop_mode():
-        thread = threading.Thread(target=lambda: seen.append((a * 1.0).is_backprop_required()))
-        thread.start()
-        thread.join()
-    assert seen == [True]
+        assert in_thread(lambda: (a * 1.0).is_backprop_required())
 
 
 def test_xpgrads_mode_holds_for_arrays_but_not_the_other_way_round():
@@ -198,18 +193,9 @@ def test_gradients_that_several_threads_compute_add_up(with_id, shared_graph):
         for _ in range(50):
             (y if shared_graph else (x * 2).sum()).backward(backprop_id)
 
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        with chx.backprop_scope("inner") as inner:
-            backprop_id = inner if with_id else None
-            x = leaf([1.0, 2.0], backprop_id)
-            y = (x * 2).sum()
-            threads = [threading.Thread(target=sweeps) for _ in range(4)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-            assert values(x.get_grad(backprop_id)) == [400.0, 400.0]
-    finally:
-        sys.setswitchinterval(before)
+    with switching_often(), chx.backprop_scope("inner") as inner:
+        backprop_id = inner if with_id else None
+        x = leaf([1.0, 2.0], backprop_id)
+        y = (x * 2).sum()
+        at_once(*[sweeps] * 4)
+        assert values(x.get_grad(backprop_id)) == [400.0, 400.0]

@@ -1,5 +1,3 @@
-import contextvars
-import threading
 from collections.abc import Iterator
 
 import numpy as np
@@ -7,6 +5,7 @@ import pytest
 from tests.core.backend.third_party import ThirdParty
 from tests.faults.seeded.current import with_current_device
 from tests.faults.testbed import Testbed
+from tests.threads import in_thread
 
 import xpgrad
 import xpgrad.functions as F
@@ -22,14 +21,6 @@ def _restored() -> Iterator[None]:
     yield
     plugins.default_device = before
     set_current_device(None)
-
-
-def in_a_thread(function: "contextvars.Context | object") -> object:
-    found: list[object] = []
-    thread = threading.Thread(target=lambda: found.append(function()))  # type: ignore[operator]  # a callable
-    thread.start()
-    thread.join()
-    return found[0]
 
 
 def test_the_host_is_current_by_default() -> None:
@@ -53,9 +44,9 @@ def test_an_active_context_is_reentrant() -> None:
 
 def test_a_thread_starts_from_the_default_of_the_process() -> None:
     with xpgrad.using_device("@strict:device1"):
-        assert str(in_a_thread(current_device)) == "@numpy"
+        assert str(in_thread(current_device)) == "@numpy"
     xpgrad.use("@strict:device2")
-    assert str(in_a_thread(current_device)) == "@strict:device2"
+    assert str(in_thread(current_device)) == "@strict:device2"
 
 
 def test_the_choice_of_a_thread_stays_there() -> None:
@@ -63,7 +54,7 @@ def test_the_choice_of_a_thread_stays_there() -> None:
         xpgrad.get_device("@strict:device1").use()
         return current_device()
 
-    assert str(in_a_thread(choose)) == "@strict:device1"
+    assert str(in_thread(choose)) == "@strict:device1"
     assert str(current_device()) == "@numpy"
 
 

@@ -1,11 +1,11 @@
 import signal
-import threading
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from tests.core.backend.third_party import GOOD, LIBRARY, ThirdParty, gives, kernels
+from tests.threads import at_once
 
 from xpgrad.backend import loading
 from xpgrad.backend.kernels import table
@@ -230,13 +230,7 @@ def xpgrad_backend():
 """
     module = third_party.install("xpgrad-npu", source, backends="npu")
     plugins = third_party.plugins()
-    found: list[object] = []
-    threads = [threading.Thread(target=lambda: found.append(plugins.backend("npu"))) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(found) == 8
+    found = at_once(*[lambda: plugins.backend("npu")] * 8)
     assert len(set(map(id, found))) == 1
     assert __import__(module).started == [1]
 

@@ -1,11 +1,11 @@
 import pickle
 import subprocess
 import sys
-import threading
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.threads import in_thread
 
 import xpgrad
 from xpgrad import random
@@ -76,9 +76,7 @@ def test_a_seed_applies_to_its_thread_and_an_invalid_one_raises() -> None:
     random.seed(11)
     expected = random.uniform((3,)).tolist()
     random.seed(11)
-    thread = threading.Thread(target=random.seed, args=(12,))
-    thread.start()
-    thread.join()
+    in_thread(random.seed, 12)
     with pytest.raises(TypeError):
         random.seed("eleven")  # type: ignore[arg-type]  # on purpose
     assert random.uniform((3,)).tolist() == expected
@@ -98,17 +96,13 @@ def test_a_stream_first_used_in_a_checkpoint_is_replayed_from_the_seed() -> None
 
 
 def test_an_unseeded_stream_is_replayed_too() -> None:
-    drawn: list[Any] = []
-
-    def draw() -> None:
+    def draw() -> tuple[Any, Any]:
         held = random.snapshot(())
-        drawn.append(random.uniform((3,), device="@strict:device1"))
-        drawn.append(called_with(random.replaying(held), random.uniform, (3,), device="@strict:device1"))
+        drawn = random.uniform((3,), device="@strict:device1")
+        return drawn, called_with(random.replaying(held), random.uniform, (3,), device="@strict:device1")
 
-    thread = threading.Thread(target=draw)
-    thread.start()
-    thread.join()
-    assert on_host(drawn[0]).tolist() == on_host(drawn[1]).tolist()
+    drawn, again = in_thread(draw)
+    assert on_host(drawn).tolist() == on_host(again).tolist()
 
 
 def test_streams_of_devices_are_separate() -> None:
@@ -142,19 +136,16 @@ def test_streams_of_threads_are_separate() -> None:
     random.seed(2)
     expected = random.uniform((4,)).tolist()
     random.seed(2)
-    found: list[Any] = []
 
-    def elsewhere() -> None:
+    def elsewhere() -> tuple[Any, Any]:
         unseeded = random.uniform((4,)).tolist()
         random.seed(2)
-        found.extend([unseeded, random.uniform((4,)).tolist()])
+        return unseeded, random.uniform((4,)).tolist()
 
-    thread = threading.Thread(target=elsewhere)
-    thread.start()
-    thread.join()
+    unseeded, found = in_thread(elsewhere)
     assert random.uniform((4,)).tolist() == expected  # the other thread has not touched this stream
-    assert found[0] != expected
-    assert found[1] == expected
+    assert unseeded != expected
+    assert found == expected
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])

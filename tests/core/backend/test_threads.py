@@ -11,6 +11,7 @@ import weakref
 
 import pytest
 from tests.interrupts import interrupted
+from tests.threads import at_once
 
 from xpgrad.backend.threads import run_all, threads
 
@@ -161,20 +162,13 @@ def test_loops_within_a_task_are_done_by_its_thread(two):
 
 
 def test_two_concurrent_callers(two):
-    sums = {}
-
-    def caller(name):
+    def caller():
         found = []
         for _ in range(50):
             run_all(lambda first, last: found.append(sum(range(first, last))), 1000, 10)
-        sums[name] = sum(found)
+        return sum(found)
 
-    callers = [threading.Thread(target=caller, args=(name,)) for name in range(4)]
-    for thread in callers:
-        thread.start()
-    for thread in callers:
-        thread.join()
-    assert sums == dict.fromkeys(range(4), 50 * sum(range(1000)))
+    assert at_once(*[caller] * 4) == [50 * sum(range(1000))] * 4
 
 
 PRELUDE = """

@@ -6,13 +6,13 @@ import pickle
 import subprocess
 import sys
 import textwrap
-import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 from tests.devices import device_or_skip
+from tests.threads import for_each
 
 import xpgrad
 import xpgrad.array_api as xp
@@ -255,18 +255,9 @@ def test_local_definition_is_declared_while_it_exists() -> None:
 
 
 def test_threads_that_define_one_name_use_separate_definitions() -> None:
-    wrong, start = [], threading.Barrier(8)
-
     def work(n: int) -> None:
-        start.wait()
         for _ in range(50):
             found = gradient(defined(n), xpgrad.get_device("@numpy"))[:2]
-            if found != (2.0**n, n * 2.0 ** (n - 1)):
-                wrong.append(found)
+            assert found == (2.0**n, n * 2.0 ** (n - 1))
 
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(2, 10)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
+    for_each(work, range(2, 10))

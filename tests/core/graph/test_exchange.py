@@ -3,10 +3,10 @@
 import os
 import subprocess
 import sys
-import threading
 
 import pytest
 from tests.building import array, values, variable
+from tests.threads import at_once, in_thread, switching_often
 
 import xpgrad
 from xpgrad import FunctionHook, Parameter
@@ -20,36 +20,13 @@ COUNT, REPEATS = 4, 60
 
 @pytest.fixture(autouse=True)
 def _switching_often():
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(before)
+    with switching_often():
+        yield
 
 
-def run_concurrently(*functions, repeats=REPEATS):
-    """Run each function several times in a separate thread, and raise their first exception."""
-    errors, barrier = [], threading.Barrier(len(functions))
-
-    def repeated(function):
-        try:
-            barrier.wait()
-            for _ in range(repeats):
-                function()
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=repeated, args=(f,)) for f in functions]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if errors:
-        raise errors[0]
-
-
-def elsewhere(function):
-    """Run a function in another thread, to its end."""
-    run_concurrently(function, repeats=1)
+def run_concurrently(*functions):
+    """Run each function several times in a separate thread."""
+    at_once(*[lambda f=f: [f() for _ in range(REPEATS)] for f in functions])
 
 
 @pytest.mark.parametrize("options", [{}, {"enable_double_backprop": True}], ids=["raw", "recorded"])
@@ -109,7 +86,7 @@ def test_what_happens_to_a_gradient_while_a_sweep_adds_to_it_is_not_lost(device,
         if not done:
             done.append(None)
             total = added(held, g, recorded)
-            elsewhere(lambda: meanwhile(x))
+            in_thread(lambda: meanwhile(x))
             return total
         return added(held, g, recorded)
 
@@ -129,7 +106,7 @@ def test_a_gradient_that_arrives_during_a_move_is_moved(monkeypatch, move):
             result = moved(grad)
             if not done:
                 done.append(None)
-                elsewhere(lambda: y.backward())
+                in_thread(lambda: y.backward())
             return result
 
         settle(x, array, node, slowly)
@@ -145,7 +122,7 @@ def test_a_hook_that_waits_for_another_threads_sweep_is_no_deadlock(device):
         def forward_preprocess(self, function, in_data):
             if not waited and function.label == "_ + _":
                 waited.append(None)
-                elsewhere(lambda: (x * 10).backward())
+                in_thread(lambda: (x * 10).backward())
 
     waited = []
     x = variable(device, [2.0], grad=array(device, [100.0]))
@@ -190,11 +167,11 @@ def test_hooks_that_several_threads_register_are_all_there(device, made):
         x = variable(device, [1.0])
         hooks = [FunctionHook() for _ in range(COUNT)]
         if made == "Variable":
-            run_concurrently(*[lambda x=x: x.register_hook(print)] * COUNT, repeats=1)
+            at_once(*[lambda x=x: x.register_hook(print)] * COUNT)
             assert len(x.node.extra.hooks) == COUNT
             continue
         f = (x * 1 if made == "primitive" else Passing().apply((x,))[0]).creator_node
-        run_concurrently(*[lambda f=f, h=h: f.add_hook(h, str(id(h))) for h in hooks], repeats=1)
+        at_once(*[lambda f=f, h=h: f.add_hook(h, str(id(h))) for h in hooks])
         assert len(f.local_function_hooks) == COUNT
 
 

@@ -2,12 +2,12 @@
 
 import gc
 import sys
-import threading
 import weakref
 
 import numpy as np
 import pytest
 from tests.core.graph.leaves import leaf, seeded, spread
+from tests.threads import at_once, in_thread
 
 from xpgrad import FunctionNode, Variable, force_backprop_mode, grad, primitive, using_config
 from xpgrad import array_api as xp
@@ -140,35 +140,19 @@ def test_two_threads_sweep_one_graph() -> None:
     for _ in range(200):
         h = xp.tanh(h * w + x)
     expected = [on_host(g) for g in grad([h], [x, w])]
-    results, errors = [], []
-    barrier = threading.Barrier(4)
 
     def sweep():
-        try:
-            barrier.wait()
-            for recorded in (False, True, False):
-                results.append([g.array for g in grad([h], [x, w], enable_double_backprop=recorded)])
-        except BaseException as error:
-            errors.append(error)
+        return [grad([h], [x, w], enable_double_backprop=recorded) for recorded in (False, True, False)]
 
-    threads = [threading.Thread(target=sweep) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not errors
-    assert len(results) == 12
-    for gradients in results:
+    for gradients in (found for each in at_once(*[sweep] * 4) for found in each):
         for got, wanted in zip(gradients, expected, strict=True):
-            np.testing.assert_array_equal(got, wanted)
+            np.testing.assert_array_equal(got.array, wanted)
 
 
 def test_a_graph_is_swept_in_another_thread_with_that_threads_configuration(device) -> None:
     x = leaf((3,), device)
     y = seeded(x * x)
-    thread = threading.Thread(target=y.backward)
-    thread.start()
-    thread.join()
+    in_thread(y.backward)
     np.testing.assert_allclose(on_host(x.grad), 2 * spread(3) * spread(3, start=50))
 
 

@@ -4,32 +4,13 @@ import threading
 
 import numpy as np
 from tests.building import values, variable
+from tests.threads import at_once, for_each
 
 import xpgrad
 import xpgrad.array_api as xp
 from xpgrad import FunctionNode, primitive
 
 COUNT, SWEEPS = 8, 25
-
-
-def side_by_side(functions):
-    """Run each function in a separate thread, all started simultaneously; raise the first error."""
-    errors, barrier = [], threading.Barrier(len(functions))
-
-    def run(function):
-        try:
-            barrier.wait(60)
-            function()
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=run, args=(function,)) for function in functions]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if errors:
-        raise errors[0]
 
 
 def test_eight_threads_sweep_separate_graphs_and_a_shared_graph(device):
@@ -46,7 +27,7 @@ def test_eight_threads_sweep_separate_graphs_and_a_shared_graph(device):
                 assert values(xpgrad.grad([xp.sum(gx)], [x])[0]) == [6 * a, 12 * a]
             shared.backward()
 
-    side_by_side([lambda n=n: work(n + 1) for n in range(COUNT)])
+    for_each(work, range(1, COUNT + 1))
     assert values(w.grad) == [27.0 * COUNT * SWEEPS, 75.0 * COUNT * SWEEPS]
 
 
@@ -68,7 +49,7 @@ def test_rules_of_eight_threads_run_at_the_same_time(device):
         y.backward()
         assert values(x.grad) == [2.0, 2.0]
 
-    side_by_side([work] * COUNT)
+    at_once(*[work] * COUNT)
 
 
 def test_formulas_of_eight_threads_over_one_graph_run_at_the_same_time(device):
@@ -84,5 +65,5 @@ def test_formulas_of_eight_threads_over_one_graph_run_at_the_same_time(device):
 
     x = variable(device, np.ones(2).tolist())
     y = xp.sum(triple(x))
-    side_by_side([lambda: [y.backward(enable_double_backprop=recorded) for recorded in (False, True)]] * COUNT)
+    at_once(*[lambda: [y.backward(enable_double_backprop=recorded) for recorded in (False, True)]] * COUNT)
     assert values(x.grad) == [6.0 * COUNT] * 2

@@ -1,9 +1,8 @@
 """`LinkHook`: called for every call of a link."""
 
-import threading
-
 import pytest
 from tests.core.models.parts import Linear, Net, example_of
+from tests.threads import in_thread
 
 from xpgrad import Link, LinkHook
 from xpgrad.models import get_link_hooks
@@ -98,17 +97,15 @@ def test_an_error_when_it_is_added_leaves_it_inactive():
 
 
 def test_other_threads_have_separate_hooks():
-    link, hook, seen = Linear(3, 2), Recording(), []
+    link, hook = Linear(3, 2), Recording()
 
     def run():
-        seen.append(dict(get_link_hooks()))
+        seen = dict(get_link_hooks())
         with Recording():
             link(example_of("@numpy"))
+        return seen
 
     with hook:
-        thread = threading.Thread(target=run)
-        thread.start()
-        thread.join()
+        assert in_thread(run) == {}
         assert get_link_hooks() == {"Recording": hook}
-    assert seen == [{}]
     assert [event[0] for event in hook.seen] == ["added", "deleted"]

@@ -3,13 +3,13 @@
 import gc
 import itertools
 import random
-import threading
 import tracemalloc
 import weakref
 
 import numpy as np
 import pytest
 from tests.building import array, values, variable
+from tests.threads import in_thread
 
 import xpgrad
 import xpgrad.functions as F
@@ -154,9 +154,7 @@ def test_what_the_user_does_not_record_has_no_tangent_either(x):
 def test_another_thread_may_sweep(x):
     xpgrad.random.seed(3, x.device)
     y = xp.sum(checkpoint(lambda a: F.dropout(a) * a)(x))
-    thread = threading.Thread(target=y.backward)
-    thread.start()
-    thread.join()
+    in_thread(y.backward)
     expected = np.where(on_host(x.grad) == 0, 0, 4 * on_host(x))
     np.testing.assert_allclose(on_host(x.grad), expected)
 

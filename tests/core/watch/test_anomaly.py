@@ -1,10 +1,9 @@
 """Anomaly detection: the first NaN or Inf, with its function, its pass and its line."""
 
-import threading
-
 import numpy as np
 import pytest
 from tests.building import array, values, variable
+from tests.threads import in_thread
 
 import xpgrad
 from xpgrad import FunctionNode, Variable, anomaly_detection
@@ -179,11 +178,7 @@ def test_a_graph_made_outside_has_no_line(x):
 def test_anomaly_detection_is_local_to_the_thread_and_ends(x):
     with anomaly_detection():
         assert xpgrad.is_debug()
-        found = []
-        thread = threading.Thread(target=lambda: found.append(xpgrad.is_debug()))
-        thread.start()
-        thread.join()
-        assert found == [False]
+        assert in_thread(xpgrad.is_debug) is False
     assert not xpgrad.is_debug()
     assert values(xp.log(x))[0] == -np.inf
 

@@ -1,9 +1,8 @@
 """Function hooks of a thread and of one function, and hooks on gradients."""
 
-import threading
-
 import pytest
 from tests.building import array, values, variable
+from tests.threads import in_thread
 
 import xpgrad
 from xpgrad import FunctionHook, FunctionNode, Variable, get_function_hooks
@@ -98,12 +97,9 @@ def test_hooks_leave_with_an_exception():
 
 def test_hooks_are_of_one_thread(device):
     hook, x = Noting(), variable(device, [1.0])
-    seen = []
     with hook:
-        thread = threading.Thread(target=lambda: seen.append((dict(get_function_hooks()), (x * x).creator_node)))
-        thread.start()
-        thread.join()
-    assert seen[0][0] == {}
+        seen, _ = in_thread(lambda: (dict(get_function_hooks()), (x * x).creator_node))
+    assert seen == {}
     assert hook.calls() == [("added", None), ("deleted", None)]
 
 

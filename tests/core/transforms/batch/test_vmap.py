@@ -4,11 +4,11 @@ import copy
 import functools
 import pickle
 import re
-import threading
 
 import numpy as np
 import pytest
 from tests.building import array, values, variable
+from tests.threads import for_each
 
 import xpgrad
 from xpgrad import Variable, no_backprop_mode
@@ -345,14 +345,5 @@ def test_function_hooks_see_one_call_for_all_members(x):
 
 
 def test_threads_have_separate_batches(x):
-    results = {}
-
-    def run(i):
-        results[i] = values(vmap(lambda x: vmap(lambda y: y * i)(x))(x))
-
-    threads = [threading.Thread(target=run, args=(i,)) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    results = for_each(lambda i: values(vmap(lambda x: vmap(lambda y: y * i)(x))(x)), range(4))
     assert all(results[i] == (X[0] * i).tolist() for i in range(4))

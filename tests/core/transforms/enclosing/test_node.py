@@ -1,12 +1,12 @@
 """`Enclosed`: the results of a transformation are connected to its inputs."""
 
 import gc
-import threading
 import weakref
 
 import numpy as np
 import pytest
 from tests.building import array, variable
+from tests.threads import at_once
 
 import xpgrad
 from xpgrad import Variable, no_backprop_mode
@@ -113,28 +113,9 @@ def test_two_threads_sweep_one_graph():
     w = Variable(np.asarray([1.0, 2.0]))
     y = xp.sum(vmap(lambda x: xp.tanh(x * w))(X))
     (expected,) = xpgrad.grad([y], [w])
-    found = []
-    threads = [threading.Thread(target=lambda: found.extend(xpgrad.grad([y], [w]))) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(found) == 8
-    for g in found:
+    for (g,) in at_once(*[lambda: xpgrad.grad([y], [w])] * 8):
         np.testing.assert_array_equal(g.array, expected.array)
 
 
 def test_threads_that_are_first_get_one_backend():
-    found, start = [], threading.Barrier(8)
-
-    def ask():
-        start.wait()
-        found.append(over(plugins.host, 90))
-
-    threads = [threading.Thread(target=ask) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(found) == 8
-    assert len(set(found)) == 1
+    assert len(set(at_once(*[lambda: over(plugins.host, 90)] * 8))) == 1

@@ -5,12 +5,12 @@ import dataclasses
 import enum
 import gc
 import queue
-import threading
 import warnings
 import weakref
 
 import numpy as np
 import pytest
+from tests.threads import for_each
 
 import xpgrad
 from xpgrad import CompileWarning, EscapedArray, TraceError, Variable, compile
@@ -539,21 +539,13 @@ def test_a_warning_that_is_an_error_is_raised_without_a_stored_program():
 def test_threads_may_share_a_compiled_function_from_its_first_call():
     w = Variable(np.arange(9.0).reshape(3, 3))
     compiled = compile(lambda x: xpgrad.array_api.tanh(x @ w), exact=True)
-    barrier, wrong = threading.Barrier(6), []
 
     def run(i):
-        barrier.wait()
         for _ in range(20):
             x = X + i
-            if not np.array_equal(array(compiled(x)), np.tanh(x @ w.array)):
-                wrong.append(i)
+            assert np.array_equal(array(compiled(x)), np.tanh(x @ w.array))
 
-    threads = [threading.Thread(target=run, args=(i,)) for i in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
+    for_each(run, range(6))
 
 
 # The environment of a call

@@ -3,7 +3,6 @@
 import gc
 import linecache
 import math
-import threading
 import traceback
 import tracemalloc
 import warnings
@@ -13,6 +12,7 @@ import pytest
 from tests.core.backend.third_party import ThirdParty
 from tests.core.transforms.trace.random_programs import BACKEND, XP, bits, interpreted, spec
 from tests.core.transforms.trace.small_programs import Writer
+from tests.threads import for_each
 
 import xpgrad
 from xpgrad.backend.executors import executor_name
@@ -94,17 +94,7 @@ def test_results_of_a_run_are_unchanged_in_later_runs_and_threads() -> None:
     program = apply_passes(chain(40, x))
     run = executor_for(program, BACKEND, "python")
     wanted = {k: list(map(bits, interpreted(program, (x * k,)))) for k in range(8)}
-    found, start = {}, threading.Barrier(8)
-
-    def work(k):
-        start.wait()
-        found[k] = [run(x * k) for _ in range(5)]
-
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    found = for_each(lambda k: [run(x * k) for _ in range(5)], range(8))
     assert all(list(map(bits, results)) == wanted[k] for k in range(8) for results in found[k])
     results = [array for k in range(8) for run in found[k] for array in run]
     assert len({array.__array_interface__["data"][0] for array in results}) == len(results)
