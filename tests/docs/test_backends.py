@@ -1,13 +1,11 @@
 """The pages on backends and executors, done as a new author would: files are written, built, installed and run."""
 
-import os
 import re
-import subprocess
-import sys
 from inspect import isfunction
 from pathlib import Path
 
 import pytest
+from tests.processes import output_of
 
 from xpgrad.plugin import Backend, CarriesGraphs, Programs
 
@@ -26,21 +24,6 @@ PRINTED = {
 }
 
 
-def run(*command: object, path: Path) -> str:
-    """Return the output of a command, with the directory `path` on Python's path."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("XPGRAD_")}
-    done = subprocess.run(
-        [sys.executable, *map(str, command)],
-        cwd=path,
-        env=environment | {"PYTHONPATH": os.pathsep.join(filter(None, [str(path), environment.get("PYTHONPATH")]))},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout.strip()
-
-
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files of the page, as their author would have them."""
@@ -56,9 +39,9 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def site(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory where the distribution is installed, together with the library and the programs."""
     folder = tmp_path_factory.mktemp("site")
-    run("-m", "hatchling", "build", "-t", "wheel", "-d", folder, path=source)
+    output_of("-m", "hatchling", "build", "-t", "wheel", "-d", folder, path=source)
     (wheel,) = folder.glob("*.whl")
-    run("-m", "pip", "install", "-q", "--no-deps", "--no-index", "--target", folder, wheel, path=folder)
+    output_of("-m", "pip", "install", "-q", "--no-deps", "--no-index", "--target", folder, wheel, path=folder)
     for name in ("boxed.py", *PRINTED):
         (folder / name).write_text(FILES[name])
     return folder
@@ -67,7 +50,7 @@ def site(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 @pytest.mark.parametrize("program", ["use.py", "check.py"])
 def test_programs_run_with_the_distribution_installed(site: Path, program: str) -> None:
-    printed = run("-W", "error", program, path=site)
+    printed = output_of("-W", "error", program, path=site)
     expected = PRINTED[program].strip()
     assert printed == expected or re.fullmatch(expected, printed)
 
@@ -75,7 +58,7 @@ def test_programs_run_with_the_distribution_installed(site: Path, program: str) 
 def test_a_notebook_needs_no_installation(source: Path) -> None:
     (source / "src" / "boxed.py").write_text(FILES["boxed.py"])
     (source / "src" / "notebook.py").write_text(FILES["notebook.py"])
-    assert run("-W", "error", "notebook.py", path=source / "src") == PRINTED["notebook.py"]
+    assert output_of("-W", "error", "notebook.py", path=source / "src") == PRINTED["notebook.py"]
 
 
 def test_the_executor_of_the_page_is_requested_by_its_name(tmp_path: Path) -> None:
@@ -85,7 +68,7 @@ def test_the_executor_of_the_page_is_requested_by_its_name(tmp_path: Path) -> No
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: timed\nVersion: 1.0\n")
     (metadata / "entry_points.txt").write_text("[xpgrad.executors]\ntimed = timed\n")
     (tmp_path / "use_timed.py").write_text(FILES["use_timed.py"])
-    assert run("-W", "error", "use_timed.py", path=tmp_path) == PRINTED["use_timed.py"]
+    assert output_of("-W", "error", "use_timed.py", path=tmp_path) == PRINTED["use_timed.py"]
 
 
 def test_every_program_of_the_page_is_run() -> None:

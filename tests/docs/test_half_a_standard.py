@@ -1,12 +1,10 @@
 """docs/half-a-standard.md: its files are written side by side, and its programs run."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests.processes import output_of
 
 PAGE = (Path(__file__).parents[2] / "docs" / "half-a-standard.md").read_text()
 FILES = dict(re.findall(r"^```\w+ file=(\S+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
@@ -34,18 +32,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("program", PRINTED)
 def test_programs_run_over_a_library_with_part_of_the_standard(site: Path, program: str) -> None:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("XPGRAD_")}
-    path = os.pathsep.join(filter(None, [str(site), environment.get("PYTHONPATH")]))
-    done = subprocess.run(
-        [sys.executable, "-W", "error", program],
-        cwd=site,
-        env=environment | {"PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert re.fullmatch(PRINTED[program], done.stdout.strip())
+    assert re.fullmatch(PRINTED[program], output_of("-W", "error", program, path=site))
 
 
 def test_every_program_of_the_page_is_run() -> None:

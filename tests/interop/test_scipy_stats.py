@@ -2,12 +2,11 @@
 
 import functools
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from tests.interop.scipy_statistics import PROGRAMS
+from tests.processes import output_of
 
 pytestmark = pytest.mark.exhaustive(1)
 
@@ -16,9 +15,7 @@ PROGRAM = Path(__file__).parent / "scipy_statistics.py"
 
 @functools.cache
 def differences(device: str) -> dict[str, str]:
-    done = subprocess.run([sys.executable, str(PROGRAM), device], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)  # type: ignore[no-any-return]  # a dict of strings
+    return json.loads(output_of(PROGRAM, device))  # type: ignore[no-any-return]  # a dict of strings
 
 
 @pytest.mark.parametrize("device", ["@numpy", "@strict:cpu"])

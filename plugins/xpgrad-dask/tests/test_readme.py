@@ -1,17 +1,10 @@
-"""The program of the README, in a new process, where every cache is empty."""
+"""The program of the README runs."""
 
-import re
-import subprocess
-import sys
 from pathlib import Path
 
-PAGE = Path(__file__).parents[1] / "README.md"
-PROGRAM = re.search(r"^```python\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+from tests.processes import output_of, programs_of_readme
 
 
 def test_the_program_of_the_readme_runs(tmp_path: Path) -> None:
-    assert PROGRAM is not None
-    command = [sys.executable, "-c", PROGRAM[1]]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.endswith(" (20,)\n")
+    program = programs_of_readme(__file__)[0]
+    assert output_of("-c", program, path=tmp_path).endswith(" (20,)")

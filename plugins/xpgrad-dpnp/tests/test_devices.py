@@ -1,13 +1,10 @@
 """Devices, queues, moves, and the plugin where dpnp or its devices are missing."""
 
-import os
-import subprocess
-import sys
-
 import dpctl
 import dpnp
 import numpy as np
 import pytest
+from tests.processes import output_of
 
 import xpgrad
 from xpgrad import Variable
@@ -201,22 +198,15 @@ print(xpgrad.Variable(np.ones(2)).to_intel64().device)
 """
 
 
-def _printed(program: str, **variables: str) -> list[str]:
-    command = [sys.executable, "-c", program]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **variables})
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
-
-
 def test_nothing_imports_dpnp_before_it_is_needed():
-    assert _printed(LAZY) == []
+    assert output_of("-c", LAZY) == ""
 
 
 def test_without_dpnp_the_host_is_there():
-    assert _printed(MISSING) == ["dpnp: dpnp is not installed; pip install dpnp", "@numpy"]
+    assert output_of("-c", MISSING).splitlines() == ["dpnp: dpnp is not installed; pip install dpnp", "@numpy"]
 
 
 def test_without_a_device_the_host_is_there():
     reason = "dpnp: SYCL finds no device that can be used"
     hidden = {"ONEAPI_DEVICE_SELECTOR": "cuda:gpu", "OCL_ICD_FILENAMES": "none.so"}
-    assert _printed(NO_DEVICE, **hidden) == [reason, reason, "@numpy"]
+    assert output_of("-c", NO_DEVICE, **hidden).splitlines() == [reason, reason, "@numpy"]

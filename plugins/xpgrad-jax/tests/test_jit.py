@@ -1,13 +1,12 @@
 """Whole gradients by xpgrad within jax's transformations."""
 
-import subprocess
-import sys
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from tests.processes import output_of
 from tests.turn import part_of
 
 import xpgrad
@@ -250,5 +249,4 @@ assert np.asarray(step(x)).tolist() == [2.0, 0.0]
 )
 def test_jax_may_first_be_met_within_a_function_that_it_traces(transformed: str) -> None:
     program = FIRST_MET.replace("{transformed}", transformed)
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    output_of("-c", program)

@@ -1,21 +1,15 @@
-"""The programs of the README, each in a new process, where every cache is empty."""
+"""The programs of the README run."""
 
-import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests.processes import output_of, programs_of_readme
 
 pytestmark = pytest.mark.exhaustive(1)
 
-PAGE = Path(__file__).parents[1] / "README.md"
-PROGRAMS = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
-assert PROGRAMS
+PROGRAMS = programs_of_readme(__file__)
 
 
 @pytest.mark.parametrize("number", range(len(PROGRAMS)))
 def test_the_programs_of_the_readme_run(number: int, tmp_path: Path) -> None:
-    command = [sys.executable, "-c", PROGRAMS[number]]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    output_of("-c", PROGRAMS[number], path=tmp_path)

@@ -1,11 +1,9 @@
 """Devices, moves, random numbers, and the plugin where PyTorch is missing."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 import torch
+from tests.processes import output_of
 
 import xpgrad
 from xpgrad import Variable
@@ -147,17 +145,9 @@ print(CliRunner().invoke(main, ["devices", "torch"]).output)
 """
 
 
-def _run(program: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=False, timeout=120
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
 def test_pytorch_is_not_imported_before_it_is_asked_for():
-    _run(PROGRAM)
+    output_of("-W", "error", "-c", PROGRAM)
 
 
 def test_without_pytorch_the_list_of_devices_says_how_to_get_it():
-    assert "torch:  PyTorch is not installed; pip install torch" in _run(WITHOUT)
+    assert "torch:  PyTorch is not installed; pip install torch" in output_of("-W", "error", "-c", WITHOUT)

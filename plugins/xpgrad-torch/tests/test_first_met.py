@@ -1,9 +1,7 @@
 """Tensors first met within a function that PyTorch transforms: state cached then is valid afterwards."""
 
-import subprocess
-import sys
-
 import pytest
+from tests.processes import output_of
 
 pytestmark = pytest.mark.exhaustive(1)
 
@@ -36,5 +34,4 @@ assert (plain - 0.8399487).abs().max() < 1e-6, plain
 )
 def test_what_is_first_met_in_a_transformed_function_serves_afterwards(transformed: str) -> None:
     program = PROGRAM.replace("{transformed}", transformed)
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    output_of("-c", program)

@@ -2,8 +2,6 @@
 
 import inspect
 import itertools
-import subprocess
-import sys
 from collections.abc import Callable
 from textwrap import dedent
 from typing import Any
@@ -12,6 +10,7 @@ import array_api_compat
 import array_api_compat.numpy as compat
 import numpy as np
 import pytest
+from tests.processes import output_of
 
 import xpgrad
 from xpgrad.backend.standard import DTYPES
@@ -30,9 +29,7 @@ NAMES = sorted({*dir(compat), *vars(compat)} - MODULES)
 
 def fresh(program: str) -> str:
     """Return the output of a program in a new interpreter."""
-    done = subprocess.run([sys.executable, "-c", dedent(program)], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    return output_of("-c", dedent(program))
 
 
 def test_every_other_name_is_the_object_of_array_api_compat() -> None:

@@ -1,7 +1,6 @@
 """`xpgrad new-backend`: the generated distribution installs, loads and computes unchanged."""
 
 import os
-import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 from tests.core.backend.third_party import GOOD, ThirdParty
 from tests.docs.documents import ROOT
+from tests.processes import output_of
 
 import xpgrad
 from xpgrad.cli import main
@@ -57,45 +57,30 @@ def new_backend(*words: object) -> Result:
     return CliRunner().invoke(main, ["new-backend", *map(str, words)])
 
 
-def run(*command: object, path: Path) -> str:
-    """Return the output of a command, with the directory `path` on Python's path."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("XPGRAD_")}
-    done = subprocess.run(
-        [sys.executable, *map(str, command)],
-        cwd=path,
-        env=environment | {"PYTHONPATH": os.pathsep.join(filter(None, [str(path), environment.get("PYTHONPATH")]))},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout.strip()
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory where the unchanged distribution is installed."""
     source, folder = tmp_path_factory.mktemp("author") / "npu", tmp_path_factory.mktemp("site")
     result = new_backend("npu", "--output", source, "--author", "A. Author", "--email", "a@example.org")
     assert result.exit_code == 0, result.output
-    run("-m", "hatchling", "build", "-t", "wheel", "-d", folder, path=source)
+    output_of("-m", "hatchling", "build", "-t", "wheel", "-d", folder, path=source)
     (wheel,) = folder.glob("*.whl")
     assert wheel.name == "xpgrad_npu-0.1.0-py3-none-any.whl"
-    run("-m", "pip", "install", "-q", "--no-deps", "--no-index", "--target", folder, wheel, path=folder)
+    output_of("-m", "pip", "install", "-q", "--no-deps", "--no-index", "--target", folder, wheel, path=folder)
     return folder
 
 
 def test_doctor_finds_no_fault_in_the_new_backend(site: Path) -> None:
-    report = run("-W", "error", "-c", "from xpgrad.cli import main; main()", "doctor", "npu", path=site)
+    report = output_of("-W", "error", "-c", "from xpgrad.cli import main; main()", "doctor", "npu", path=site)
     assert "npu fine" in report
 
 
 def test_new_backend_passes_the_case_table(site: Path) -> None:
-    run("-W", "error", "-c", CHECK, path=site)
+    output_of("-W", "error", "-c", CHECK, path=site)
 
 
 def test_new_backend_coexists_with_the_plugin_of_array_api_strict(site: Path) -> None:
-    run("-W", "error", "-c", LIVES_BESIDE_STRICT, path=site)
+    output_of("-W", "error", "-c", LIVES_BESIDE_STRICT, path=site)
 
 
 def test_everything_is_installed(site: Path) -> None:

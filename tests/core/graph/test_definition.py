@@ -3,7 +3,6 @@
 import gc
 import importlib
 import pickle
-import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.devices import device_or_skip
+from tests.processes import output_of
 from tests.threads import for_each
 
 import xpgrad
@@ -85,8 +85,7 @@ def test_names_that_xpgrad_declares_later_are_free_too() -> None:
         assert abs(xpgrad.ops.logsumexp(v).array - np.log(np.exp(np.arange(3.0)).sum())) < 1e-14
         assert logsumexp(v).array.tolist() == [0.0, 1.0, 4.0]
         """)
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    output_of("-c", program)
 
 
 def power_of(n: int) -> Callable[..., Variable]:

@@ -3,12 +3,11 @@
 import copy
 import dataclasses
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from tests.building import array, place, values, variable
+from tests.processes import output_of
 
 import xpgrad
 import xpgrad.functions as F
@@ -363,10 +362,8 @@ def test_a_pickle_is_read_in_another_process(device, tmp_path):
     path = tmp_path / "x.pickle"
     path.write_bytes(pickle.dumps(variable(device, [1.0, 2.0], grad=array(device, [3.0, 4.0]))))
     code = f"import pickle; x = pickle.load(open({str(path)!r}, 'rb')); print(x.device, x, Variable(x.grad))"
-    done = subprocess.run(
-        [sys.executable, "-c", f"from xpgrad import Variable; {code}"], capture_output=True, text=True, check=False
-    )
-    assert done.stdout.strip() == f"{device} variable([1. 2.]) variable([3. 4.])", done.stderr
+    printed = output_of("-c", f"from xpgrad import Variable; {code}")
+    assert printed == f"{device} variable([1. 2.]) variable([3. 4.])"
 
 
 def test_devices_are_pickled_by_name(device):
