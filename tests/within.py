@@ -8,8 +8,8 @@ import pytest
 
 import xpgrad
 from xpgrad import array_api as xp
-from xpgrad.errors import TraceError
-from xpgrad.transforms import grad, hessian, hvp, jacobian, jacrev, jvp, vmap
+from xpgrad.errors import BatchError, TraceError
+from xpgrad.transforms import grad, hessian, hvp, jacfwd, jacobian, jacrev, jvp, vmap
 
 A = np.asarray([[0.5, -1.0, 2.0], [1.5, 0.3, -0.7]])
 WITHIN: dict[str, Callable[[Any], Any]] = {
@@ -45,10 +45,42 @@ BATCHED: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def assert_runs_without_a_program(f: Callable[[Any], Any], x: Any) -> None:
-    """Call a transform compiled, and eagerly."""
-    step = xpgrad.compile(f)
-    for _ in range(3):
-        np.testing.assert_allclose(step(x), f(x))
-    with pytest.raises(TraceError, match="has no program"):
-        step.program(x)
+class OfAFramework:
+    """Tests of `convert`, which takes functions of another `framework` into our graph."""
+
+    framework: Any
+    convert: Callable[..., Any]
+
+    @pytest.mark.filterwarnings("ignore::xpgrad.CompileWarning", "ignore::xpgrad.BatchWarning")
+    @pytest.mark.parametrize("make", WITHIN.values(), ids=WITHIN)
+    def test_a_compiled_transform_runs_it_without_a_program(self, make: Callable[[Any], Any]) -> None:
+        f = make(self.convert(lambda x: self.framework.sin(x) * x))
+        step = xpgrad.compile(f)
+        for _ in range(3):
+            np.testing.assert_allclose(step(A), f(A))
+        with pytest.raises(TraceError, match="has no program"):
+            step.program(A)
+
+    @pytest.mark.parametrize("title", FORWARD)
+    def test_forward_mode_transposes_the_gradient(self, title: str) -> None:
+        theirs = self.convert(lambda x, y: (self.framework.tanh(x) * y).sum(0))
+        expected = FORWARD[title](lambda x, y: xp.sum(xp.tanh(x) * y, axis=0))
+        np.testing.assert_allclose(FORWARD[title](theirs), expected, rtol=1e-12)
+
+    @pytest.mark.parametrize("title", BATCHED)
+    def test_batches_are_batches_of_the_framework(self, title: str) -> None:
+        theirs = self.convert(lambda x, y: self.framework.tanh(x) * y.sum())
+        expected = BATCHED[title](lambda x, y: xp.tanh(x) * xp.sum(y))
+        np.testing.assert_allclose(BATCHED[title](theirs), expected, rtol=1e-12)
+
+    def test_forward_mode_of_a_batch_is_refused_with_what_to_do(self) -> None:
+        text = rf"{self.convert.__name__}\(tanh\): arrays within vmap cannot .* call jvp within vmap"
+        with pytest.raises(BatchError, match=text):
+            jvp(vmap(self.convert(self.framework.tanh)), (A,), (A,))
+
+    @pytest.mark.parametrize("transform", [jacobian, jacrev, jacfwd, hessian])
+    def test_matrices_of_derivatives(self, transform: Any) -> None:
+        theirs, ours = (lambda x, f=f: f(x) * x for f in (self.convert(self.framework.tanh), xp.tanh))
+        if transform is hessian:
+            theirs, ours = (lambda x, f=f: xp.sum(f(x)) for f in (theirs, ours))
+        np.testing.assert_allclose(transform(theirs)(A), transform(ours)(A), rtol=1e-12, atol=1e-15)

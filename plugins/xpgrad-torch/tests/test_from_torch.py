@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.within import BATCHED, FORWARD, WITHIN, assert_runs_without_a_program
+from tests.within import OfAFramework
 
 import xpgrad
 import xpgrad.array_api as xp
@@ -24,7 +24,7 @@ from xpgrad.errors import (
     UnknownArray,
 )
 from xpgrad.testing.gradient_check import check_backward, check_double_backward
-from xpgrad.transforms import checkpoint, grad, hessian, hvp, jacfwd, jacobian, jacrev, jvp, value_and_grad, vmap
+from xpgrad.transforms import checkpoint, grad, hvp, value_and_grad, vmap
 from xpgrad_torch.interop import from_torch
 
 pytestmark = pytest.mark.exhaustive(1)
@@ -278,24 +278,8 @@ def test_a_compiled_function_runs_it_without_a_program_and_says_so() -> None:
         xpgrad.compile(value_and_grad(lambda x: xp.sum(f(x))), strict=True)(A)
 
 
-@pytest.mark.filterwarnings("ignore::xpgrad.CompileWarning", "ignore::xpgrad.BatchWarning")
-@pytest.mark.parametrize("make", WITHIN.values(), ids=WITHIN)
-def test_a_compiled_transform_runs_it_without_a_program(make: Callable[[Any], Any]) -> None:
-    assert_runs_without_a_program(make(from_torch(lambda x: torch.sin(x) * x)), A)
-
-
-@pytest.mark.parametrize("title", FORWARD)
-def test_forward_mode_transposes_the_gradient(title: str) -> None:
-    theirs = from_torch(lambda x, y: (torch.tanh(x) * y).sum(0))
-    expected = FORWARD[title](lambda x, y: xp.sum(xp.tanh(x) * y, axis=0))
-    np.testing.assert_allclose(FORWARD[title](theirs), expected, rtol=1e-12)
-
-
-@pytest.mark.parametrize("title", BATCHED)
-def test_batches_are_batches_of_the_framework(title: str) -> None:
-    theirs = from_torch(lambda x, y: torch.tanh(x) * y.sum())
-    expected = BATCHED[title](lambda x, y: xp.tanh(x) * xp.sum(y))
-    np.testing.assert_allclose(BATCHED[title](theirs), expected, rtol=1e-12)
+class TestWithin(OfAFramework):
+    framework, convert = torch, staticmethod(from_torch)
 
 
 def test_gradients_of_a_module_for_each_example() -> None:
@@ -309,19 +293,6 @@ def test_gradients_of_a_module_for_each_example() -> None:
             np.testing.assert_allclose(each[i], g, rtol=1e-12)
     with pytest.raises(BatchError, match="parameters that the function captures would have one gradient for a whole"):
         vmap(from_torch(module))(A)
-
-
-def test_forward_mode_of_a_batch_is_refused_with_what_to_do() -> None:
-    with pytest.raises(BatchError, match=r"from_torch\(tanh\): arrays within vmap cannot .* call jvp within vmap"):
-        jvp(vmap(from_torch(torch.tanh)), (A,), (A,))
-
-
-@pytest.mark.parametrize("transform", [jacobian, jacrev, jacfwd, hessian])
-def test_matrices_of_derivatives(transform: Any) -> None:
-    theirs, ours = (lambda x, f=f: f(x) * x for f in (from_torch(torch.tanh), xp.tanh))
-    if transform is hessian:
-        theirs, ours = (lambda x, f=f: xp.sum(f(x)) for f in (theirs, ours))
-    np.testing.assert_allclose(transform(theirs)(A), transform(ours)(A), rtol=1e-12, atol=1e-15)
 
 
 WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
