@@ -81,18 +81,20 @@ def planted_by(
     families: str,
     cases: tuple[str, ...] = (),
     *,
+    of_bed: bool = False,
     memory: Callable[[], Any] | None = None,
     **options: Any,
 ) -> _Decorator:
     """Return a decorator that makes a `Fault` of a function that ``plant(bed, function)`` plants, and that names it.
 
-    With `memory`, what the function remembers is its first argument: ``memory()`` makes it for each bed.
+    Its first arguments are the bed, with `of_bed`, and what it remembers, which ``memory()`` makes for each bed.
     """
 
     def decorate(wrong: Callable[..., Any]) -> Fault:
         def planted(bed: Testbed) -> None:
             leave_out(wrong)
-            plant(bed, wrong if memory is None else partial(wrong, memory()))
+            known = [*([bed] if of_bed else []), *([] if memory is None else [memory()])]
+            plant(bed, partial(wrong, *known))
 
         return Fault(_id(wrong), title, families, planted, cases, **options)
 

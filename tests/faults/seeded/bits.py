@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import fault, replacing, replacing_both
+from tests.faults.fault import fault, giving_method, replacing, replacing_both
 from tests.faults.testbed import Testbed, change
 
 
@@ -54,15 +54,12 @@ def search_of_uint64_is_signed(original: Any, x1: Any, x2: Any, /, **options: An
     return original(x1, x2, **options)
 
 
-@fault("host arrays in the other byte order are read as in the own one", "T")
-def foreign_bytes_are_read_as_own(bed: Testbed) -> None:
-    def wrong(array: Any, device: Any) -> Any:
-        own = np.array(array)
-        if not array.dtype.isnative:
-            own = own.view(array.dtype.newbyteorder("="))
-        return bed.library.array(own, device.handle)
-
-    change(bed.backend, from_host=wrong)
+@giving_method("backend.from_host", "host arrays in the other byte order are read as in the own one", "T", of_bed=True)
+def foreign_bytes_are_read_as_own(bed: Testbed, array: Any, device: Any) -> Any:
+    own = np.array(array)
+    if not array.dtype.isnative:
+        own = own.view(array.dtype.newbyteorder("="))
+    return bed.library.array(own, device.handle)
 
 
 @replacing("count_nonzero", "count_nonzero of complex numbers looks at their real parts only", "K")

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import fault, giving_operator, replacing
+from tests.faults.fault import fault, giving_method, giving_operator, replacing
 from tests.faults.testbed import DEVICES, Testbed
 
 MAKERS = "zeros", "ones", "full", "empty", "arange", "asarray", "eye", "linspace"
@@ -138,41 +138,29 @@ def host_memory_is_shared(bed: Testbed) -> None:
     bed.backend.copy = lambda array: bed.library.array(array.inner, array.device)
 
 
-@fault("arrays from the host are read as if they were contiguous", "C")
-def host_strides_are_ignored(bed: Testbed) -> None:
-    def wrong(array: Any, device: Any) -> Any:
-        flat = np.lib.stride_tricks.as_strided(array, array.shape, np.empty(array.shape, array.dtype).strides)
-        safe = flat if array.flags.forc and not array.flags.c_contiguous else array
-        return bed.library.array(np.array(safe), device.handle)
-
-    bed.backend.from_host = wrong
+@giving_method("backend.from_host", "arrays from the host are read as if they were contiguous", "C", of_bed=True)
+def host_strides_are_ignored(bed: Testbed, array: Any, device: Any) -> Any:
+    flat = np.lib.stride_tricks.as_strided(array, array.shape, np.empty(array.shape, array.dtype).strides)
+    safe = flat if array.flags.forc and not array.flags.c_contiguous else array
+    return bed.library.array(np.array(safe), device.handle)
 
 
-@fault("a 0-d array from the host has shape (1,)", "C")
-def host_0d_becomes_1d(bed: Testbed) -> None:
-    def wrong(array: Any, device: Any) -> Any:
-        return bed.library.array(np.atleast_1d(np.array(array)), device.handle)
-
-    bed.backend.from_host = wrong
+@giving_method("backend.from_host", "a 0-d array from the host has shape (1,)", "C", of_bed=True)
+def host_0d_becomes_1d(bed: Testbed, array: Any, device: Any) -> Any:
+    return bed.library.array(np.atleast_1d(np.array(array)), device.handle)
 
 
-@fault("integers from the host go by way of float64", "C")
-def host_integers_through_float64(bed: Testbed) -> None:
-    def wrong(array: Any, device: Any) -> Any:
-        whole = array.dtype.kind in "iu"
-        values = array.astype(np.float64).clip(-(2.0**63), 2.0**63 - 1024) if whole else array
-        return bed.library.array(np.array(values.astype(array.dtype)), device.handle)
-
-    bed.backend.from_host = wrong
+@giving_method("backend.from_host", "integers from the host go by way of float64", "C", of_bed=True)
+def host_integers_through_float64(bed: Testbed, array: Any, device: Any) -> Any:
+    whole = array.dtype.kind in "iu"
+    values = array.astype(np.float64).clip(-(2.0**63), 2.0**63 - 1024) if whole else array
+    return bed.library.array(np.array(values.astype(array.dtype)), device.handle)
 
 
-@fault("-0.0 from the host becomes 0.0", "C")
-def negative_zero_is_lost(bed: Testbed) -> None:
-    def wrong(array: Any, device: Any) -> Any:
-        values = array + np.zeros((), array.dtype) if array.dtype.kind in "fc" else array
-        return bed.library.array(np.array(values), device.handle)
-
-    bed.backend.from_host = wrong
+@giving_method("backend.from_host", "-0.0 from the host becomes 0.0", "C", of_bed=True)
+def negative_zero_is_lost(bed: Testbed, array: Any, device: Any) -> Any:
+    values = array + np.zeros((), array.dtype) if array.dtype.kind in "fc" else array
+    return bed.library.array(np.array(values), device.handle)
 
 
 @fault("0-d result has shape (1,)", "CK", ("sum", "mean"))
@@ -181,14 +169,11 @@ def zero_d_sum_has_an_axis(bed: Testbed) -> None:
         bed.replace(name, lambda original, x, /, **options: np.atleast_1d(original(x, **options)))
 
 
-@fault("Backend.copy of a transposed array has the order of its memory", "C")
-def copy_ignores_strides(bed: Testbed) -> None:
-    def wrong(array: Any) -> Any:
-        inner = array.inner
-        order = inner.ravel(order="K").reshape(inner.shape)
-        return bed.library.array(order.copy(), array.device)
-
-    bed.backend.copy = wrong
+@giving_method("backend.copy", "Backend.copy of a transposed array has the order of its memory", "C", of_bed=True)
+def copy_ignores_strides(bed: Testbed, array: Any) -> Any:
+    inner = array.inner
+    order = inner.ravel(order="K").reshape(inner.shape)
+    return bed.library.array(order.copy(), array.device)
 
 
 @fault("Backend.ones ignores the dtype of its spec", "C")

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import fault, giving_method
+from tests.faults.fault import changing, fault, giving_method
 from tests.faults.testbed import DEVICES, Testbed, change
 
 from xpgrad import Device
@@ -39,12 +39,9 @@ def _ignores_device(bed: Testbed, *names: str) -> None:
         bed.library.names[name] = lambda *args, original=original, device=None, **kwargs: original(*args, **kwargs)
 
 
-@fault("device_of gives a device of another name than devices() has", "V")
-def device_of_another_name(bed: Testbed) -> None:
-    def device_of(array: Any) -> Device:
-        return Device(bed.backend, array.device, f"@{bed.backend.name}:dev{array.device}")
-
-    change(bed.backend, device_of=device_of)
+@giving_method("backend.device_of", "device_of gives a device of another name than devices() has", "V", of_bed=True)
+def device_of_another_name(bed: Testbed, array: Any) -> Device:
+    return Device(bed.backend, array.device, f"@{bed.backend.name}:dev{array.device}")
 
 
 @fault("zeros_like and its kin create on the default device", "V")
@@ -90,16 +87,13 @@ class _EqualToAll(str):
         return str.__hash__(self)
 
 
-@fault("scalars are cached by dtype, for the device that came first", "V")
-def scalars_of_one_device(bed: Testbed) -> None:
-    made: dict[Any, Any] = {}
-
-    def prepare(value: Any, spec: Any) -> Any:
-        if type(value) is not float or not spec.differentiable or spec.complex:
-            return value
-        return made.setdefault((value, spec.dtype), bed.library.array(np.asarray(value, spec.dtype), spec.device))
-
-    change(bed.backend, prepare=prepare)
+@giving_method(
+    "backend.prepare", "scalars are cached by dtype, for the device that came first", "V", memory=dict, of_bed=True
+)
+def scalars_of_one_device(bed: Testbed, made: dict[Any, Any], value: Any, spec: Any) -> Any:
+    if type(value) is not float or not spec.differentiable or spec.complex:
+        return value
+    return made.setdefault((value, spec.dtype), bed.library.array(np.asarray(value, spec.dtype), spec.device))
 
 
 @fault("specs are cached by shape and dtype, for the device that came first", "V")
@@ -127,16 +121,11 @@ def reductions_on_the_first(bed: Testbed) -> None:
     bed.library.names["sum"] = wrong
 
 
-@fault("indexing with an integer array gives a result on the default device", "V")
-def indexing_on_the_first(bed: Testbed) -> None:
-    index = bed.library.Array.__getitem__
-
-    def getitem(self: Any, key: Any) -> Any:
-        made = index(self, key)
-        keys = key if isinstance(key, tuple) else (key,)
-        return _relabelled(made) if any(isinstance(k, bed.library.Array) for k in keys) else made
-
-    change(bed.library.Array, __getitem__=getitem)
+@changing("Array.__getitem__", "indexing with an integer array gives a result on the default device", "V", of_bed=True)
+def indexing_on_the_first(bed: Testbed, index: Any, self: Any, key: Any) -> Any:
+    made = index(self, key)
+    keys = key if isinstance(key, tuple) else (key,)
+    return _relabelled(made) if any(isinstance(k, bed.library.Array) for k in keys) else made
 
 
 @fault("comparisons give their results on the default device", "V")

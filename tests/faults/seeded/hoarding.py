@@ -114,12 +114,9 @@ def totals_are_kept(bed: Testbed) -> None:
     bed.backend.in_place_from = 0
 
 
-@fault("the backend's own cache of specs has no bound", "M")
-def specs_without_bound(bed: Testbed) -> None:
-    def new_spec(shape: Any, dtype: Any, device: Any) -> Spec:
-        return bed.backend._specs.setdefault((shape, dtype, device), Spec(shape, dtype, device, bed.backend))
-
-    bed.backend._new_spec = new_spec
+@giving_method("backend._new_spec", "the backend's own cache of specs has no bound", "M", of_bed=True)
+def specs_without_bound(bed: Testbed, shape: Any, dtype: Any, device: Any) -> Spec:
+    return bed.backend._specs.setdefault((shape, dtype, device), Spec(shape, dtype, device, bed.backend))
 
 
 @giving_method("backend.prepare", "each NaN goes into the cache of prepared numbers, which only equal ones leave", "M")

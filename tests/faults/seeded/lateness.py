@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import fault, giving_method, replacing
+from tests.faults.fault import changing, fault, giving_method, replacing
 from tests.faults.testbed import Testbed, change
 
 
@@ -12,14 +12,9 @@ def _early(convert: Any) -> Any:
     return lambda this: convert(this.shown)
 
 
-@fault("to_host does not wait for arrays of up to 16 elements", "Y", lazy=True)
-def small_to_host_does_not_wait(bed: Testbed) -> None:
-    correct = bed.backend.to_host
-
-    def to_host(array: Any) -> Any:
-        return bed.backend.seen(array) if array.size <= 16 else correct(array)
-
-    bed.backend.to_host = to_host
+@changing("backend.to_host", "to_host does not wait for arrays of up to 16 elements", "Y", lazy=True, of_bed=True)
+def small_to_host_does_not_wait(bed: Testbed, correct: Any, array: Any) -> Any:
+    return bed.backend.seen(array) if array.size <= 16 else correct(array)
 
 
 @fault("array_text does not wait", "Y", lazy=True)
@@ -32,55 +27,40 @@ def printing_does_not_wait(bed: Testbed) -> None:
     bed.backend.array_text = array_text
 
 
-@fault("synchronize takes the default device only", "Y", lazy=True)
-def synchronize_knows_one_device(bed: Testbed) -> None:
-    def synchronize(device: Any) -> None:
-        if device.handle != bed.library.devices[0]:
-            raise ValueError(f"no queue for device {device.handle}")
-        bed.library.wait()
-
-    bed.backend.synchronize = synchronize
+@giving_method("backend.synchronize", "synchronize takes the default device only", "Y", lazy=True, of_bed=True)
+def synchronize_knows_one_device(bed: Testbed, device: Any) -> None:
+    if device.handle != bed.library.devices[0]:
+        raise ValueError(f"no queue for device {device.handle}")
+    bed.library.wait()
 
 
-@fault("synchronize gives up the work that is not done", "Y", lazy=True)
-def synchronize_drops_work(bed: Testbed) -> None:
-    def synchronize(device: Any) -> None:
-        for array in bed.library._waiting:
-            if array.size > 16:
-                array.inner = array.shown
-        bed.library.wait()
-
-    bed.backend.synchronize = synchronize
+@giving_method("backend.synchronize", "synchronize gives up the work that is not done", "Y", lazy=True, of_bed=True)
+def synchronize_drops_work(bed: Testbed, device: Any) -> None:
+    for array in bed.library._waiting:
+        if array.size > 16:
+            array.inner = array.shown
+    bed.library.wait()
 
 
-@fault("a copy to another device does not wait for the values", "Y", lazy=True)
-def moved_before_done(bed: Testbed) -> None:
-    def to_device(this: Any, device: str, /) -> Any:
-        return bed.library.array(bed.library.inner.copy(this.shown), device)
-
-    bed.library.Array.to_device = to_device
+@giving_method("Array.to_device", "a copy to another device does not wait for the values", "Y", lazy=True, of_bed=True)
+def moved_before_done(bed: Testbed, this: Any, device: str, /) -> Any:
+    return bed.library.array(bed.library.inner.copy(this.shown), device)
 
 
-@fault("a copy to another device reads its source when the host waits", "Y", lazy=True)
-def moved_later(bed: Testbed) -> None:
-    def to_device(this: Any, device: str, /) -> Any:
-        made = bed.library.array(bed.library.inner.copy(this.inner), device)
-        bed.library.unfinished.append(lambda: np.copyto(made.inner, this.inner))
-        return made
+@giving_method(
+    "Array.to_device", "a copy to another device reads its source when the host waits", "Y", lazy=True, of_bed=True
+)
+def moved_later(bed: Testbed, this: Any, device: str, /) -> Any:
+    made = bed.library.array(bed.library.inner.copy(this.inner), device)
+    bed.library.unfinished.append(lambda: np.copyto(made.inner, this.inner))
+    return made
 
-    bed.library.Array.to_device = to_device
 
-
-@fault("from_host returns before the copy is done", "Y", lazy=True)
-def from_host_reads_later(bed: Testbed) -> None:
-    correct = bed.backend.from_host
-
-    def from_host(array: Any, device: Any) -> Any:
-        made = correct(array, device)
-        bed.library.unfinished.append(lambda: np.copyto(made.inner, array))
-        return made
-
-    bed.backend.from_host = from_host
+@changing("backend.from_host", "from_host returns before the copy is done", "Y", lazy=True, of_bed=True)
+def from_host_reads_later(bed: Testbed, correct: Any, array: Any, device: Any) -> Any:
+    made = correct(array, device)
+    bed.library.unfinished.append(lambda: np.copyto(made.inner, array))
+    return made
 
 
 @fault("accumulate does not wait for its second argument", "Y", lazy=True)
@@ -138,12 +118,9 @@ def operands_are_read_later(bed: Testbed) -> None:
             bed.library.names[name] = call
 
 
-@fault("x[key] = value is done when the host waits", "Y", lazy=True)
-def writes_are_put_off(bed: Testbed) -> None:
-    def assign(this: Any, key: Any, value: Any) -> None:
-        bed.library.unfinished.append(lambda: this.inner.__setitem__(key, getattr(value, "inner", value)))
-
-    bed.library.Array.__setitem__ = assign
+@giving_method("Array.__setitem__", "x[key] = value is done when the host waits", "Y", lazy=True, of_bed=True)
+def writes_are_put_off(bed: Testbed, this: Any, key: Any, value: Any) -> None:
+    bed.library.unfinished.append(lambda: this.inner.__setitem__(key, getattr(value, "inner", value)))
 
 
 @fault("to_host does not wait", "Y", lazy=True)

@@ -8,7 +8,7 @@ import weakref
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import fault, giving_kernel, replacing
+from tests.faults.fault import fault, giving_kernel, giving_method, replacing
 from tests.faults.testbed import Testbed, change
 
 from xpgrad import Device
@@ -88,20 +88,17 @@ def flush_to_zero_after_qr(bed: Testbed) -> None:
     bed.both("multiply", multiply)
 
 
-@fault("tanh of a lazy library reads its input when the host waits", "Y", lazy=True)
-def tanh_reads_late(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /) -> Any:
-        out = np.asarray(original(x))
-        before = out.copy()
+@replacing("tanh", "tanh of a lazy library reads its input when the host waits", "Y", lazy=True, of_bed=True)
+def tanh_reads_late(bed: Testbed, original: Any, x: Any, /) -> Any:
+    out = np.asarray(original(x))
+    before = out.copy()
 
-        def finish() -> None:
-            if np.array_equal(out, before, equal_nan=True):
-                out[...] = original(x)
+    def finish() -> None:
+        if np.array_equal(out, before, equal_nan=True):
+            out[...] = original(x)
 
-        bed.library.unfinished.append(finish)
-        return out
-
-    bed.replace("tanh", wrong)
+    bed.library.unfinished.append(finish)
+    return out
 
 
 @giving_kernel("random_normal", "random_normal draws pairs, and keeps one over a new seed", "R", memory=list)
@@ -123,22 +120,21 @@ def determinants_share_workspace(memory: dict[Any, Any], original: Any, x: Any, 
     return original(work)
 
 
-@fault("host arrays of 64 KiB or more are read when the host waits", "Y", lazy=True)
-def large_upload_is_late(bed: Testbed) -> None:
-    def wrong(array: Any, device: Any) -> Any:
-        inner = np.array(array)
-        made = bed.library.array(inner, device.handle)
-        if array.nbytes >= 2**16:
-            before = inner.copy()
+@giving_method(
+    "backend.from_host", "host arrays of 64 KiB or more are read when the host waits", "Y", lazy=True, of_bed=True
+)
+def large_upload_is_late(bed: Testbed, array: Any, device: Any) -> Any:
+    inner = np.array(array)
+    made = bed.library.array(inner, device.handle)
+    if array.nbytes >= 2**16:
+        before = inner.copy()
 
-            def finish() -> None:
-                if np.array_equal(inner, before, equal_nan=inner.dtype.kind in "fc"):
-                    inner[...] = array
+        def finish() -> None:
+            if np.array_equal(inner, before, equal_nan=inner.dtype.kind in "fc"):
+                inner[...] = array
 
-            bed.library.unfinished.append(finish)
-        return made
-
-    change(bed.backend, from_host=wrong)
+        bed.library.unfinished.append(finish)
+    return made
 
 
 @replacing("concat", "concat that was refused leaves its axis to the next one, if that fits", "S", memory=dict)

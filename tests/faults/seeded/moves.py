@@ -49,15 +49,14 @@ def move_moves_the_argument(self: Any, device: Any, /) -> Any:
     return self
 
 
-@fault("to_device tags the array before it finds that there is no such device", "T")
-def move_tags_before_it_looks(bed: Testbed) -> None:
-    def to_device(self: Any, device: Any, /) -> Any:
-        before, self.device = self.device, device
-        made = bed.library.array(self.inner.copy(), DEVICES[DEVICES.index(device)])
-        self.device = before
-        return made
-
-    change(bed.library.Array, to_device=to_device)
+@giving_method(
+    "Array.to_device", "to_device tags the array before it finds that there is no such device", "T", of_bed=True
+)
+def move_tags_before_it_looks(bed: Testbed, self: Any, device: Any, /) -> Any:
+    before, self.device = self.device, device
+    made = bed.library.array(self.inner.copy(), DEVICES[DEVICES.index(device)])
+    self.device = before
+    return made
 
 
 @planted_by(_to_device, "to_device takes negative strides for positive ones", "T")
@@ -78,13 +77,10 @@ def move_second_is_the_first(bed: Testbed) -> None:
     _to_device(bed, lambda x: moved.setdefault((x.shape, x.dtype.str), x.copy()))
 
 
-@fault("to_device returns the same buffer, to the last device only", "T")
-def move_to_the_last_shares(bed: Testbed) -> None:
-    def move(array: Any, device: Device) -> Any:
-        values = array.inner if device.handle == DEVICES[-1] else array.inner.copy()
-        return bed.library.array(values, device.handle)
-
-    change(bed.backend, move=move)
+@giving_method("backend.move", "to_device returns the same buffer, to the last device only", "T", of_bed=True)
+def move_to_the_last_shares(bed: Testbed, array: Any, device: Device) -> Any:
+    values = array.inner if device.handle == DEVICES[-1] else array.inner.copy()
+    return bed.library.array(values, device.handle)
 
 
 @planted_by(

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import fault, giving_operator, planted_by, replacing, scatter_add
+from tests.faults.fault import changing, fault, giving_operator, planted_by, replacing, scatter_add
 from tests.faults.testbed import Testbed, _scatter_add, change
 
 GATHERS = "getitem-array", "take", "take_along_axis"
@@ -173,31 +173,23 @@ def tril_beyond_the_first_row(original: Any, x: Any, /, *, k: int = 0) -> Any:
     return x.copy() if k <= -x.shape[-2] else original(x, k=k)
 
 
-@fault("a mask that chooses nothing gives float64", "K", operations=("getitem",))
-def mask_of_nothing_widens(bed: Testbed) -> None:
-    right = bed.library.Array.__getitem__
-
-    def getitem(this: Any, key: Any) -> Any:
-        out = right(this, key)
-        if out.size == 0 and getattr(key, "dtype", this.dtype).kind == "b":
-            return bed.library.array(out.inner.astype(np.float64), out.device)
-        return out
-
-    change(bed.library.Array, __getitem__=getitem)
+@changing("Array.__getitem__", "a mask that chooses nothing gives float64", "K", operations=("getitem",), of_bed=True)
+def mask_of_nothing_widens(bed: Testbed, right: Any, this: Any, key: Any) -> Any:
+    out = right(this, key)
+    if out.size == 0 and getattr(key, "dtype", this.dtype).kind == "b":
+        return bed.library.array(out.inner.astype(np.float64), out.device)
+    return out
 
 
-@fault("x[i, j] is checked against the flat array only, not against each axis", "E")
-def index_arrays_checked_flat(bed: Testbed) -> None:
-    right = bed.library.Array.__getitem__
-
-    def getitem(this: Any, key: Any) -> Any:
-        inner = [getattr(item, "inner", None) for item in key] if isinstance(key, tuple) else []
-        if this.ndim == len(inner) == 2 and all(each is not None and each.dtype.kind == "i" for each in inner):
-            flat = inner[0] % this.shape[0] * this.shape[1] + inner[1]
-            return bed.library.array(this.inner.reshape(-1)[flat], this.device)
-        return right(this, key)
-
-    change(bed.library.Array, __getitem__=getitem)
+@changing(
+    "Array.__getitem__", "x[i, j] is checked against the flat array only, not against each axis", "E", of_bed=True
+)
+def index_arrays_checked_flat(bed: Testbed, right: Any, this: Any, key: Any) -> Any:
+    inner = [getattr(item, "inner", None) for item in key] if isinstance(key, tuple) else []
+    if this.ndim == len(inner) == 2 and all(each is not None and each.dtype.kind == "i" for each in inner):
+        flat = inner[0] % this.shape[0] * this.shape[1] + inner[1]
+        return bed.library.array(this.inner.reshape(-1)[flat], this.device)
+    return right(this, key)
 
 
 @replacing("reshape", "reshape in Fortran order", "KG", ("reshape",))

@@ -4,7 +4,7 @@ import threading
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import fault
+from tests.faults.fault import fault, giving_method
 from tests.faults.testbed import Testbed
 
 from xpgrad import config
@@ -74,17 +74,18 @@ def scratch_in_vjp(bed: Testbed) -> None:
     bed.kernel("tanh.x", tanh_x)
 
 
-@fault("two threads that meet a new shape make two specs of it", "P")
-def specs_without_a_lock(bed: Testbed) -> None:
-    meeting = Meeting()
-
-    def new_spec(shape: Any, dtype: Any, device: Any) -> Spec:
-        made = Spec(shape, dtype, device, bed.backend)
-        meeting.wait()
-        bed.backend._specs[shape, dtype, device] = made
-        return made
-
-    bed.backend._new_spec = new_spec
+@giving_method(
+    "backend._new_spec",
+    "two threads that meet a new shape make two specs of it",
+    "P",
+    memory=Meeting,
+    of_bed=True,
+)
+def specs_without_a_lock(bed: Testbed, meeting: Any, shape: Any, dtype: Any, device: Any) -> Spec:
+    made = Spec(shape, dtype, device, bed.backend)
+    meeting.wait()
+    bed.backend._specs[shape, dtype, device] = made
+    return made
 
 
 @fault("the handle for tanh is there only in the thread that imported the library", "P")

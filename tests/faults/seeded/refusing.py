@@ -3,15 +3,7 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import (
-    changing,
-    fault,
-    giving_kernel,
-    giving_method,
-    giving_operator,
-    replacing,
-    replacing_both,
-)
+from tests.faults.fault import changing, fault, giving_kernel, giving_method, giving_operator, replacing, replacing_both
 from tests.faults.testbed import DEVICES, Testbed
 
 from xpgrad.backend.current import set_current_device
@@ -34,14 +26,11 @@ def concat_accepts_mixed_devices(bed: Testbed) -> None:
     bed.library.names["concat"] = call
 
 
-@fault("+ moves its right operand from the third device by itself", "E")
-def reflected_add_accepts_mixed_devices(bed: Testbed) -> None:
-    def add(this: Any, other: Any) -> Any:
-        if getattr(other, "device", "") == DEVICES[2]:
-            other = other.to_device(this.device)
-        return bed.library.call(lambda a, b: a + b, this, other)
-
-    bed.library.Array.__add__ = add
+@giving_method("Array.__add__", "+ moves its right operand from the third device by itself", "E", of_bed=True)
+def reflected_add_accepts_mixed_devices(bed: Testbed, this: Any, other: Any) -> Any:
+    if getattr(other, "device", "") == DEVICES[2]:
+        other = other.to_device(this.device)
+    return bed.library.call(lambda a, b: a + b, this, other)
 
 
 @changing("library.call", "a 0-d array of another device is accepted as if it were a number", "E")
@@ -187,16 +176,13 @@ def failed_add_has_written(a: Any, b: Any) -> Any:
         raise
 
 
-@fault("a sum that fails leaves another device current", "E")
-def failed_sum_leaves_its_device(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /, **options: Any) -> Any:
-        try:
-            return original(x, **options)
-        except Exception:
-            set_current_device(bed.backend.default_device)
-            raise
-
-    bed.replace("sum", wrong)
+@replacing("sum", "a sum that fails leaves another device current", "E", of_bed=True)
+def failed_sum_leaves_its_device(bed: Testbed, original: Any, x: Any, /, **options: Any) -> Any:
+    try:
+        return original(x, **options)
+    except Exception:
+        set_current_device(bed.backend.default_device)
+        raise
 
 
 @replacing_both("matmul", "a matmul that fails leaves its workspace locked", "E", memory=list)
@@ -239,15 +225,12 @@ def spec_without_device(bed: Testbed) -> None:
     bed.backend.spec = lambda array: known.setdefault((array.shape, array.dtype), made(array))
 
 
-@fault("Backend.spec leaves out leading axes of length 1", "E")
-def spec_without_leading_ones(bed: Testbed) -> None:
-    def spec(array: Any) -> Any:
-        shape = array.shape
-        while len(shape) > 1 and shape[0] == 1:
-            shape = shape[1:]
-        return bed.backend.spec_for(shape, array.dtype, array.device)
-
-    bed.backend.spec = spec
+@giving_method("backend.spec", "Backend.spec leaves out leading axes of length 1", "E", of_bed=True)
+def spec_without_leading_ones(bed: Testbed, array: Any) -> Any:
+    shape = array.shape
+    while len(shape) > 1 and shape[0] == 1:
+        shape = shape[1:]
+    return bed.backend.spec_for(shape, array.dtype, array.device)
 
 
 @changing("backend.is_kind", "Backend.is_kind takes int32 for floating-point", "E")

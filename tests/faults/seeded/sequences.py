@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import changing, fault, planted_by, replacing, replacing_both, scatter_add
+from tests.faults.fault import changing, fault, giving_method, planted_by, replacing, replacing_both, scatter_add
 from tests.faults.testbed import Testbed, change
 
 from xpgrad import Device
@@ -135,14 +135,13 @@ def long_lists_by_float64(original: Any, obj: Any, /, *, dtype: Any = None, **op
     return out
 
 
-@fault("to_device of a transpose of more than 1 MiB moves the memory as it lies", "T")
-def move_of_a_large_transpose(bed: Testbed) -> None:
-    def move(array: Any, device: Device) -> Any:
-        x = array.inner
-        large = x.nbytes > MEBIBYTE and x.flags.f_contiguous and not x.flags.c_contiguous
-        return bed.library.array(x.T.reshape(x.shape).copy() if large else x.copy(), device.handle)
-
-    change(bed.backend, move=move)
+@giving_method(
+    "backend.move", "to_device of a transpose of more than 1 MiB moves the memory as it lies", "T", of_bed=True
+)
+def move_of_a_large_transpose(bed: Testbed, array: Any, device: Device) -> Any:
+    x = array.inner
+    large = x.nbytes > MEBIBYTE and x.flags.f_contiguous and not x.flags.c_contiguous
+    return bed.library.array(x.T.reshape(x.shape).copy() if large else x.copy(), device.handle)
 
 
 @fault("random_normal draws pairs, and a number left from before a new seed comes first", "R")
@@ -207,14 +206,11 @@ def scatter_add_clears_the_last(kept: dict[Any, Any], spec: Any, parts: Any) -> 
     return out
 
 
-@fault("copy of 1 MiB or more is to copy when somebody writes, which nobody notices", "T")
-def large_copies_on_write(bed: Testbed) -> None:
-    right = bed.backend.copy
-
-    def copy(array: Any) -> Any:
-        return bed.library.array(array.inner, array.device) if array.inner.nbytes >= MEBIBYTE else right(array)
-
-    change(bed.backend, copy=copy)
+@changing(
+    "backend.copy", "copy of 1 MiB or more is to copy when somebody writes, which nobody notices", "T", of_bed=True
+)
+def large_copies_on_write(bed: Testbed, right: Any, array: Any) -> Any:
+    return bed.library.array(array.inner, array.device) if array.inner.nbytes >= MEBIBYTE else right(array)
 
 
 @fault("an array keeps its copy on the host until it is written to, but not by a view", "T")

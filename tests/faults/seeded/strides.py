@@ -5,7 +5,7 @@ import math
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import changing, fault, giving_operator, replacing, replacing_both
+from tests.faults.fault import changing, fault, giving_method, giving_operator, replacing, replacing_both
 from tests.faults.testbed import Testbed, change
 
 from xpgrad import Device
@@ -92,17 +92,19 @@ def max_of_reversed_rows(original: Any, x: Any, /, *, axis: Any = None, keepdims
     return original(x, axis=axis, keepdims=keepdims)
 
 
-@fault("a pickle of an array of three or more axes in neither C nor Fortran order has its memory as it lies", "R")
-def pickle_of_permuted_axes(bed: Testbed) -> None:
-    def reduce(self: Any) -> Any:
-        inner = self.inner
-        if inner.ndim > 2 and not inner.flags.c_contiguous and not inner.flags.f_contiguous:
-            lying = inner.transpose(sorted(range(inner.ndim), key=lambda axis: -inner.strides[axis]))
-            if lying.flags.c_contiguous:
-                inner = lying.copy().reshape(inner.shape)
-        return _unpickled, (bed.backend.name, inner, self.device)
-
-    change(bed.library.Array, __reduce__=reduce)
+@giving_method(
+    "Array.__reduce__",
+    "a pickle of an array of three or more axes in neither C nor Fortran order has its memory as it lies",
+    "R",
+    of_bed=True,
+)
+def pickle_of_permuted_axes(bed: Testbed, self: Any) -> Any:
+    inner = self.inner
+    if inner.ndim > 2 and not inner.flags.c_contiguous and not inner.flags.f_contiguous:
+        lying = inner.transpose(sorted(range(inner.ndim), key=lambda axis: -inner.strides[axis]))
+        if lying.flags.c_contiguous:
+            inner = lying.copy().reshape(inner.shape)
+    return _unpickled, (bed.backend.name, inner, self.device)
 
 
 @replacing("take_along_axis", "take_along_axis reads more than 4,096 indices in the order of their memory", "K")
@@ -146,22 +148,18 @@ def eigh_overwrites_fortran_order(original: Any, x: Any, /) -> Any:
     return out
 
 
-@fault("to_device sends axes of negative strides forwards", "T")
-def reversed_is_sent_forwards(bed: Testbed) -> None:
-    def wrong(self: Any, device: str, /) -> Any:
-        axes = tuple(axis for axis, stride in enumerate(self.inner.strides) if stride < 0)
-        return bed.library.array(np.flip(self.inner, axes).copy(), device)
-
-    change(bed.library.Array, to_device=wrong)
+@giving_method("Array.to_device", "to_device sends axes of negative strides forwards", "T", of_bed=True)
+def reversed_is_sent_forwards(bed: Testbed, self: Any, device: str, /) -> Any:
+    axes = tuple(axis for axis, stride in enumerate(self.inner.strides) if stride < 0)
+    return bed.library.array(np.flip(self.inner, axes).copy(), device)
 
 
-@fault("host arrays beyond 256 KiB are staged in the order of their memory", "T")
-def staged_copy_ignores_strides(bed: Testbed) -> None:
-    def wrong(array: Any, device: Any) -> Any:
-        staged = array.ravel(order="K").reshape(array.shape) if array.nbytes > 2**18 else array
-        return bed.library.array(np.array(staged), device.handle)
-
-    change(bed.backend, from_host=wrong)
+@giving_method(
+    "backend.from_host", "host arrays beyond 256 KiB are staged in the order of their memory", "T", of_bed=True
+)
+def staged_copy_ignores_strides(bed: Testbed, array: Any, device: Any) -> Any:
+    staged = array.ravel(order="K").reshape(array.shape) if array.nbytes > 2**18 else array
+    return bed.library.array(np.array(staged), device.handle)
 
 
 @fault(

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import changing, fault, giving_kernel, replacing
+from tests.faults.fault import changing, fault, giving_kernel, giving_method, replacing
 from tests.faults.testbed import Testbed, change, host_kernel, native_work, pause
 
 from xpgrad import Device
@@ -74,16 +74,13 @@ def convolution_while_tuning(bed: Testbed) -> None:
     bed.kernel("convolution", convolution)
 
 
-@fault("an array says for a while to be where another thread moves it to", "P")
-def move_relabels_its_argument(bed: Testbed) -> None:
-    def move(array: Any, device: Device) -> Any:
-        before, array.device = array.device, device.handle
-        native_work()
-        made = bed.library.array(array.inner.copy(), device.handle)
-        array.device = before
-        return made
-
-    change(bed.backend, move=move)
+@giving_method("backend.move", "an array says for a while to be where another thread moves it to", "P", of_bed=True)
+def move_relabels_its_argument(bed: Testbed, array: Any, device: Device) -> Any:
+    before, array.device = array.device, device.handle
+    native_work()
+    made = bed.library.array(array.inner.copy(), device.handle)
+    array.device = before
+    return made
 
 
 @replacing(

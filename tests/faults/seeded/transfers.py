@@ -100,16 +100,15 @@ def pinned_memory_is_used_again(bed: Testbed) -> None:
     change(bed.backend, to_host=wrong)
 
 
-@fault("a read-only host array is not copied, though its owner may write", "T")
-def read_only_host_array_is_shared(bed: Testbed) -> None:
-    def wrong(array: Any, device: Any) -> Any:
-        if array.flags.writeable or not array.flags.c_contiguous or not array.size:
-            return bed.library.array(np.array(array), device.handle)
-        memory = (ctypes.c_char * array.nbytes).from_address(array.ctypes.data)
-        memory.owner = array
-        return bed.library.array(np.frombuffer(memory, array.dtype).reshape(array.shape), device.handle)
-
-    change(bed.backend, from_host=wrong)
+@giving_method(
+    "backend.from_host", "a read-only host array is not copied, though its owner may write", "T", of_bed=True
+)
+def read_only_host_array_is_shared(bed: Testbed, array: Any, device: Any) -> Any:
+    if array.flags.writeable or not array.flags.c_contiguous or not array.size:
+        return bed.library.array(np.array(array), device.handle)
+    memory = (ctypes.c_char * array.nbytes).from_address(array.ctypes.data)
+    memory.owner = array
+    return bed.library.array(np.frombuffer(memory, array.dtype).reshape(array.shape), device.handle)
 
 
 @fault("an array keeps the bytes of its first pickle, and does not see writes", "R")
@@ -188,26 +187,23 @@ def replicas_of_devices(bed: Testbed) -> None:
     change(bed.library.Array, to_device=moved, __setitem__=setitem)
 
 
-@fault("from_host wraps host memory that consists of whole pages instead of copying it", "T")
-def from_host_wraps_whole_pages(bed: Testbed) -> None:
-    right = bed.backend.from_host
+@changing(
+    "backend.from_host",
+    "from_host wraps host memory that consists of whole pages instead of copying it",
+    "T",
+    of_bed=True,
+)
+def from_host_wraps_whole_pages(bed: Testbed, right: Any, array: Any, device: Device) -> Any:
+    pages = array.nbytes and not array.nbytes % 4096 and not array.__array_interface__["data"][0] % 4096
+    if pages and array.flags.c_contiguous and array.flags.writeable and array.dtype.isnative:
+        return bed.library.array(array, device.handle)
+    return right(array, device)
 
-    def from_host(array: Any, device: Device) -> Any:
-        pages = array.nbytes and not array.nbytes % 4096 and not array.__array_interface__["data"][0] % 4096
-        if pages and array.flags.c_contiguous and array.flags.writeable and array.dtype.isnative:
-            return bed.library.array(array, device.handle)
-        return right(array, device)
 
-    change(bed.backend, from_host=from_host)
-
-
-@fault("arrays of up to 1 KiB of equal pickles share their memory", "R")
-def small_pickles_are_interned(bed: Testbed) -> None:
-    def reduce(self: Any) -> Any:
-        make = _unpickled_once if self.inner.nbytes <= 1024 else _unpickled
-        return make, (bed.backend.name, self.inner, self.device)
-
-    change(bed.library.Array, __reduce__=reduce)
+@giving_method("Array.__reduce__", "arrays of up to 1 KiB of equal pickles share their memory", "R", of_bed=True)
+def small_pickles_are_interned(bed: Testbed, self: Any) -> Any:
+    make = _unpickled_once if self.inner.nbytes <= 1024 else _unpickled
+    return make, (bed.backend.name, self.inner, self.device)
 
 
 @changing(

@@ -104,43 +104,40 @@ def max_pool_shares_near_ties(g: Any, x: Any, top: Any, /, *, geometry: Any) -> 
     return made[(..., *inside)].astype(g.dtype)
 
 
-@fault(
+@giving_kernel(
+    "convolution_filter_backward",
     "the gradient of a convolution's filters leaves out what fills no sixteen images where there are more",
     "G",
     operations=("F.convolution_nd",),
+    of_bed=True,
 )
-def filters_of_whole_batches(bed: Testbed) -> None:
-    def wrong(x: Any, g: Any, *, geometry: Any, groups: int) -> Any:
-        count = len(x) if len(x) <= 16 else len(x) // 16 * 16
-        xp = bed.library.inner.xp
-        return xp.convolution_filter_backward(x[:count], g[:count], geometry=geometry, groups=groups)
-
-    bed.kernel("convolution_filter_backward", wrong)
+def filters_of_whole_batches(bed: Testbed, x: Any, g: Any, *, geometry: Any, groups: int) -> Any:
+    count = len(x) if len(x) <= 16 else len(x) // 16 * 16
+    xp = bed.library.inner.xp
+    return xp.convolution_filter_backward(x[:count], g[:count], geometry=geometry, groups=groups)
 
 
-@fault(
+@giving_kernel(
+    "convolution",
     "convolution keeps the padded image of each size, and clears no padding that an image with less of it has filled",
     "K",
     operations=("F.convolution_nd",),
+    memory=threading.local,
+    of_bed=True,
 )
-def padding_of_another_image(bed: Testbed) -> None:
-    mine = threading.local()
-
-    def wrong(x: Any, W: Any, b: Any, *, geometry: Any, groups: int) -> Any:
-        xp = bed.library.inner.xp
-        if not any(geometry.pad):
-            return xp.convolution(x, W, b, geometry=geometry, groups=groups)
-        size = tuple(n + 2 * p for n, p in zip(geometry.size, geometry.pad, strict=True))
-        shape = *x.shape[:2], *size
-        padded = vars(mine).setdefault((shape, x.dtype), None)
-        if padded is None:
-            padded = vars(mine)[shape, x.dtype] = np.zeros(shape, x.dtype)
-        inside = tuple(slice(p, p + n) for n, p in zip(geometry.size, geometry.pad, strict=True))
-        padded[(..., *inside)] = x
-        laid = dataclasses.replace(geometry, size=size, pad=(0,) * len(size))
-        return np.array(xp.convolution(padded, W, b, geometry=laid, groups=groups))
-
-    bed.kernel("convolution", wrong)
+def padding_of_another_image(bed: Testbed, mine: Any, x: Any, W: Any, b: Any, *, geometry: Any, groups: int) -> Any:
+    xp = bed.library.inner.xp
+    if not any(geometry.pad):
+        return xp.convolution(x, W, b, geometry=geometry, groups=groups)
+    size = tuple(n + 2 * p for n, p in zip(geometry.size, geometry.pad, strict=True))
+    shape = *x.shape[:2], *size
+    padded = vars(mine).setdefault((shape, x.dtype), None)
+    if padded is None:
+        padded = vars(mine)[shape, x.dtype] = np.zeros(shape, x.dtype)
+    inside = tuple(slice(p, p + n) for n, p in zip(geometry.size, geometry.pad, strict=True))
+    padded[(..., *inside)] = x
+    laid = dataclasses.replace(geometry, size=size, pad=(0,) * len(size))
+    return np.array(xp.convolution(padded, W, b, geometry=laid, groups=groups))
 
 
 @replacing_kernel(

@@ -5,8 +5,8 @@ import weakref
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import fault, giving_operator, replacing
-from tests.faults.testbed import Testbed, change, native_work, pause
+from tests.faults.fault import fault, giving_method, giving_operator, replacing
+from tests.faults.testbed import Testbed, native_work, pause
 
 from xpgrad_conformance.pretend import _unpickled
 
@@ -142,17 +142,18 @@ def concat_has_one_table(table: list[Any], original: Any, arrays: Any, /, *, axi
     return original(read, axis=axis)
 
 
-@fault("pickling copies to one block for each shape, which all threads share", "P")
-def pickles_stage_for_all(bed: Testbed) -> None:
-    staged: dict[Any, Any] = {}
-
-    def reduce(self: Any) -> Any:
-        held = staged.setdefault((self.inner.shape, self.inner.dtype), np.empty_like(self.inner))
-        held[...] = self.inner
-        pause()
-        return _unpickled, (bed.backend.name, held.copy(), self.device)
-
-    change(bed.library.Array, __reduce__=reduce)
+@giving_method(
+    "Array.__reduce__",
+    "pickling copies to one block for each shape, which all threads share",
+    "P",
+    memory=dict,
+    of_bed=True,
+)
+def pickles_stage_for_all(bed: Testbed, staged: dict[Any, Any], self: Any) -> Any:
+    held = staged.setdefault((self.inner.shape, self.inner.dtype), np.empty_like(self.inner))
+    held[...] = self.inner
+    pause()
+    return _unpickled, (bed.backend.name, held.copy(), self.device)
 
 
 @fault("tensordot has buffers for eight threads; those beyond share the last one", "P", operations=("tensordot",))

@@ -4,15 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import (
-    changing,
-    fault,
-    giving_kernel,
-    giving_method,
-    planted_by,
-    replacing,
-    replacing_both,
-)
+from tests.faults.fault import changing, fault, giving_kernel, giving_method, planted_by, replacing, replacing_both
 from tests.faults.testbed import Testbed, change
 
 
@@ -147,12 +139,9 @@ def accumulate_once_for_broadcast(total: Any, g: Any) -> Any:
     return total if 0 in g.strides and g.size > 1 else np.add(total, g, out=total)
 
 
-@fault("copy makes arrays contiguous, and copies no other", "A")
-def copy_makes_contiguous(bed: Testbed) -> None:
-    def copy(array: Any) -> Any:
-        return bed.library.array(np.asarray(array.inner, order="C"), array.device)
-
-    bed.backend.copy = copy
+@giving_method("backend.copy", "copy makes arrays contiguous, and copies no other", "A", of_bed=True)
+def copy_makes_contiguous(bed: Testbed, array: Any) -> Any:
+    return bed.library.array(np.asarray(array.inner, order="C"), array.device)
 
 
 @fault("the ones that a sweep starts from are cached", "A")
