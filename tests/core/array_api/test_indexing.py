@@ -35,13 +35,6 @@ def test_element_is_an_array_and_no_scalar(device):
         assert x[index].shape == ()
 
 
-def test_iteration_gives_rows_that_are_connected(device):
-    x = arange(device, (2, 3))
-    first, second = x
-    (first * second).sum().backward()
-    assert on_host(x.grad).tolist() == [[3, 4, 5], [0, 1, 2]]
-
-
 def test_whole_numbers_of_any_kind_are_indices(device):
     x = arange(device)
     one = variable(device, 1, "int64")

@@ -80,16 +80,6 @@ def test_real_arrays_become_complex_of_the_same_width_with_a_complex_scalar(devi
         assert x.grad.dtype == x.dtype
 
 
-@pytest.mark.parametrize("function", OPERATORS + COMPARISONS, ids=lambda f: f.__name__)
-def test_numpy_arrays_and_scalars_on_the_left(function):
-    x = variable(xpgrad.get_device("@numpy"))
-    for left in (np.array([2.0, 3.0], "f"), np.array(2.0, "f"), np.float32(2), np.float64(2), np.int64(2)):
-        y = function(left, x)
-        assert isinstance(y, Variable)
-        assert name(y) == ("bool" if function in COMPARISONS else "float32")
-        np.testing.assert_allclose(y.array, function(np.float32(left), x.array), rtol=1e-6)
-
-
 def test_raw_arrays_on_either_side(device):
     x, a = variable(device), placed(np.array([2.0, 4.0], "f"), device)
     y = array_api.divide(a, x) + array_api.divide(x, a) + x * a
