@@ -7,6 +7,7 @@ from tests.building import array, place, values, variable
 import xpgrad
 from xpgrad import Parameter, Variable
 from xpgrad.errors import BackendUnavailable, DtypeError, ShapeError, SpecifierError
+from xpgrad_cupy import detection
 
 MOVES = [("@numpy", "@strict:device1"), ("@strict:cpu", "@strict:device1"), ("@strict:device2", "@numpy")]
 
@@ -180,14 +181,15 @@ def test_to_cpu(device):
 def test_to_gpu_without_one_raises_and_leaves_the_state_unchanged(device, device_number):
     if not missing(0):
         pytest.skip("there is a GPU here")
-    x = variable(device, [1.0], grad=array(device, [2.0]))
-    a, g, node = x.array, x.grad, x.node
-    with pytest.raises(BackendUnavailable, match="cupy"):
-        x.to_gpu(device_number)
+    leaf = variable(device, [1.0], grad=array(device, [2.0]))
+    for x in (leaf, leaf * leaf, Parameter(1.0).to_device(device)):
+        before = x._array, x._grad, x.node, x.creator_node
+        with pytest.raises(BackendUnavailable) as caught:
+            x.to_gpu(device_number)
+        assert str(caught.value) == detection.why_unavailable()
+        assert all(a is b for a, b in zip(before, (x._array, x._grad, x.node, x.creator_node), strict=True))
+        assert x.device == device
     assert issubclass(BackendUnavailable, RuntimeError)
-    assert x.array is a
-    assert x.grad is g
-    assert x.node is node
 
 
 def test_to_chx_without_it_raises_and_leaves_the_state_unchanged(device):
