@@ -42,21 +42,14 @@ STATES = {
     "a default": ("def h(v=2.0): return v", "h()", "h.__defaults__ = (3.0,)"),
     "an item of a default": ("def h(o={'v': 2.0}): return o['v']", "h()", "h.__defaults__[0]['v'] = 3.0"),
     "a keyword default": ("def h(*, v=2.0): return v", "h()", "h.__kwdefaults__['v'] = 3.0"),
-    "an attribute": ("class K:\n    rate = 2.0\n    def act(self): return self.rate\nk = K()\n", "k.rate",
-        "k.rate = 3.0"),
-    "an attribute of a class": ("class K:\n    rate = 2.0\n    def act(self): return self.rate\nk = K()\n", "k.rate",
-        "K.rate = 3.0"),
-    "an overridden attribute": (
-        "class K:\n    rate = 2.0\n    def act(self): return self.rate\nk = K()\nclass S(K): rate = 4.0\n" "s = S()",
-        "s.rate", "S.rate = 3.0"),
-    "a method": ("class K:\n    rate = 2.0\n    def act(self): return self.rate\nk = K()\n", "k.act()",
-        "K.act = lambda self: 5.0"),
-    "a method of an object": ("class K:\n    rate = 2.0\n    def act(self): return self.rate\nk = K()\n", "k.act()",
-        "k.act = lambda: 5.0"),
-    "a class of an object": ("class K:\n    rate = 2.0\n    def act(self): return self.rate\nk = K()\nclass S(K):\n"
-        "    def act(self): return 7.0", "k.act()", "k.__class__ = S"),
-    "what super finds": ("class K:\n    rate = 2.0\n    def act(self): return self.rate\nk = K()\nclass S(K):\n"
-        "    def act(self): return super().act()\ns = S()", "s.act()", "K.act = lambda self: 9.0"),
+    "an attribute": (K, "k.rate", "k.rate = 3.0"),
+    "an attribute of a class": (K, "k.rate", "K.rate = 3.0"),
+    "an overridden attribute": (K + "class S(K): rate = 4.0\ns = S()", "s.rate", "S.rate = 3.0"),
+    "a method": (K, "k.act()", "K.act = lambda self: 5.0"),
+    "a method of an object": (K, "k.act()", "k.act = lambda: 5.0"),
+    "a class of an object": (K + "class S(K):\n    def act(self): return 7.0", "k.act()", "k.__class__ = S"),
+    "what super finds": (K + "class S(K):\n    def act(self): return super().act()\ns = S()", "s.act()",
+        "K.act = lambda self: 9.0"),
     "a callable object": ("class C:\n    v = 2.0\n    def __call__(self): return self.v\nc = C()", "c()",
         "c.v = 3.0"),
     "the call of a class": ("class C:\n    def __call__(self): return 2.0\nc = C()", "c()",
@@ -99,8 +92,7 @@ STATES = {
     "all attributes": ("o = NS(rate=2.0)", "sum(vars(o).values())", "o.rate = 3.0"),
     "an attrgetter": ("o = NS(a=NS(b=2.0))\nread = operator.attrgetter('a.b')", "read(o)", "o.a.b = 3.0"),
     "an itemgetter": ("d = {'a': {'b': 2.0}}\nread = operator.itemgetter('a')", "read(d)['b']", "d['a']['b'] = 3.0"),
-    "a methodcaller": ("class K:\n    rate = 2.0\n    def act(self): return self.rate\nk = K()\n"
-        "call = operator.methodcaller('act')", "call(k)", "k.rate = 3.0"),
+    "a methodcaller": (K + "call = operator.methodcaller('act')", "call(k)", "k.rate = 3.0"),
     "globals": ("g = 2.0", "globals()['g']", "g = 3.0"),
     "a dictionary": ("d = {'a': 2.0, 'b': 1.0}", "d['a']", "d['a'] = 3.0"),
     "a missing key": ("d = {'b': 1.0}", "d.get('a', 2.0)", "d['a'] = 3.0"),
@@ -168,8 +160,7 @@ STATES = {
         "os.environ['OUTSIDE_A'] = '3'"),
     "a thread-local": ("t = threading.local()\nt.k = 2.0", "t.k", "t.k = 3.0"),
     "a context variable": ("v = contextvars.ContextVar('v', default=2.0)", "v.get()", "v.set(3.0)"),
-    "a weak reference": ("class K:\n    rate = 2.0\n    def act(self): return self.rate\nk = K()\nr = weakref.ref(k)",
-        "r().rate", "k.rate = 3.0"),
+    "a weak reference": (K + "r = weakref.ref(k)", "r().rate", "k.rate = 3.0"),
     "a module": ("mod = types.ModuleType('outside_mod')\nmod.r = 2.0", "mod.r", "mod.r = 3.0"),
     "an imported module": (
         "mod = types.ModuleType('outside_mod')\nmod.r = 2.0\nsys.modules['outside_mod'] = mod\ndef h():\n"
@@ -185,8 +176,7 @@ STATES = {
         "st['k'] = 3.0"),
     "what __init__ reads": ("g = {'a': 2.0}\nclass C:\n    def __init__(self): self.a = g['a']", "C().a",
         "g['a'] = 3.0"),
-    "an attribute of a class that is made inside": (
-        "class K:\n    rate = 2.0\n    def act(self): return self.rate\nk = K()\n", "K().rate", "K.rate = 3.0"),
+    "an attribute of a class that is made inside": (K, "K().rate", "K.rate = 3.0"),
     "a context manager": ("import contextlib\nst = {'k': 2.0}\n@contextlib.contextmanager\ndef ctx(): yield st['k']\n"
         "def h():\n    with ctx() as v: return v", "h()", "st['k'] = 3.0"),
     "a match": ("o = {'kind': 'a', 'v': 2.0}\ndef h():\n    match o:\n"
