@@ -60,7 +60,8 @@ def place(b: Batching, index: Index, shape: Shape, front: bool) -> BatchIndex:
     advanced = [i for i, item in enumerate(items) if _is_advanced(b, item, arrays)]
     widths = [1 if is_mask(b, item) else item.ndim for item in arrays]
     width = max([*widths, *(1 for item in items if isinstance(item, bool))], default=0)
-    adjacent = not advanced or advanced[-1] - advanced[0] == len(advanced) - 1
+    gaps = [items[i] for i in range(advanced[0], advanced[-1]) if i not in advanced] if advanced else []
+    adjacent = not gaps or (gaps == [...] and bool(arrays) and not _separates(b, arrays[0]))
     before = advanced[0] if advanced else len(items)
     start = sum(type(item) in (slice, type(None)) for item in items[:before]) if adjacent else 0
     ndim = width + sum(type(item) in (slice, type(None)) for item in items)
@@ -94,13 +95,19 @@ def _complete(index: Index, shape: Shape) -> list[Any]:
     if used > len(shape):
         raise IndexError(f"too many indices: the array has {len(shape)} axes, but {used} were indexed")
     position = next((i for i, item in enumerate(items) if item is ...), len(items))
-    items[position : position + 1] = [slice(None)] * (len(shape) - used)
+    items[position : position + 1] = [slice(None)] * (len(shape) - used) or items[position : position + 1]
     axis = 0
     for item in items:
         if type(item) is int and not -shape[axis] <= item < shape[axis]:
             raise IndexError(f"index {item} is out of range for an axis of length {shape[axis]}")
         axis += _axes_of(item)
     return items
+
+
+def _separates(b: Batching, like: BatchArray) -> bool:
+    """Return whether an ellipsis of no axes is a slice between index arrays for the library, as for NumPy."""
+    x, first = b.base.restore(b.xp.reshape(b.counted(2, like), shape=(2, 1, 1))), b.counted(1, like)
+    return tuple(b.xp.getitem(x, index=(slice(None), first, ..., first)).shape) == (1, 2)
 
 
 def _axes_of(item: Any) -> int:
