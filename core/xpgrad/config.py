@@ -180,17 +180,19 @@ class Switches:
         return self._plain
 
     def _like(self, overlay: dict[str, Any]) -> "Switches":
-        return Switches(overlay, self.hooks, self.level, self.lifts, self.internal and not overlay["enable_backprop"])
+        internal = self.internal and not overlay.get("enable_backprop", True)
+        return Switches(overlay, self.hooks, self.level, self.lifts, internal)
 
     def with_entry(self, name: str, value: Any) -> "Switches":
         """Return these switches with one entry set; switches with `enable_backprop` are cached for sweeps."""
-        if name != "enable_backprop" or type(value) is not bool or self.internal:
+        if name != "enable_backprop" or type(value) is not bool:
             return self._like(self.overlay | {name: value})
         if not value and (listener := on_unrecorded.get()) is not None:
             listener()
         found = self._modes.get(value)
         if found is None:
-            found = self._modes[value] = self._like(self.overlay | {name: value})
+            overlay = self.overlay | {name: value}  # the user's choice, also within a part of the library
+            found = self._modes[value] = Switches(overlay, self.hooks, self.level, self.lifts)
         return found
 
 
@@ -217,7 +219,7 @@ switches = _current.get
 def set_hooks(hooks: dict[str, Any]) -> None:
     """Replace this thread's function hooks, by name."""
     now = _current.get()
-    _current.set(Switches(now.overlay, hooks, now.level, now.lifts))
+    _current.set(Switches(now.overlay, hooks, now.level, now.lifts, now.internal))
 
 
 def called_with(values: Mapping[ContextVar[Any], Any], function: Callable[..., Any], /, *args: Any, **kw: Any) -> Any:
@@ -255,7 +257,7 @@ def backprop_mode(recording: bool) -> dict[ContextVar[Any], Any]:
     now = _current.get()
     if not recording:
         return {_current: now.unrecorded()}
-    found = None if now.internal else now._modes.get(True)
+    found = now._modes.get(True)
     return {_current: now.with_entry("enable_backprop", True) if found is None else found}
 
 
@@ -270,7 +272,7 @@ def at_level(level: Any) -> dict[ContextVar[Any], Any]:
     Mutations are not detected in it: the retained arrays of a transformation are private.
     """
     now = _current.get()
-    return {_current: Switches(now.overlay | {"detect_mutation": False}, now.hooks, level)}
+    return {_current: Switches(now.overlay | {"detect_mutation": False}, now.hooks, level, internal=now.internal)}
 
 
 def call_entered(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
@@ -312,7 +314,7 @@ def _without(changed: Switches, names: Iterable[str], before: Switches) -> Switc
     """Return the `changed` switches with the entries `names` restored from `before`."""
     overlay = {name: value for name, value in changed.overlay.items() if name not in names}
     overlay |= {name: value for name, value in before.overlay.items() if name in names}
-    return Switches(overlay, changed.hooks, before.level, before.lifts)
+    return Switches(overlay, changed.hooks, before.level, before.lifts, before.internal)
 
 
 class LocalConfig:
@@ -341,7 +343,7 @@ class LocalConfig:
         if name not in now.overlay:
             raise AttributeError(f"config entry {name!r} is not set in this thread, so it cannot be deleted")
         overlay = {k: v for k, v in now.overlay.items() if k != name}
-        _current.set(Switches(overlay, now.hooks, now.level, now.lifts))
+        _current.set(now._like(overlay))
 
     def _entries(self) -> dict[str, Any]:
         return global_config.__dict__ | _current.get().overlay

@@ -255,13 +255,26 @@ def test_parameters_get_their_gradients_and_hooks_are_called_once(leaves: Any) -
     assert_same(seen, [on_host(w.grad)])
 
 
-def test_transforms_around_and_within(leaves: Any) -> None:
+def kept_constant(x: Any) -> Any:
+    with xpgrad.no_backprop_mode():
+        return x * 0.5
+
+
+WITHIN = {
+    "grad": lambda c, x, w: c - 0.1 * grad(lambda a: xp.sum(xp.sin(a * w) * x))(c),
+    "vmap": lambda c, x, w: vmap(lambda a: xp.sin(a * w[0] + x[1]))(c) + c * w,
+    "no graph": lambda c, x, w: xp.sin(c * w) * x + kept_constant(c),
+    "no graph in vmap": lambda c, x, w: xp.sin(c * w) * x + vmap(kept_constant)(c),
+}
+
+
+@pytest.mark.parametrize("name", WITHIN)
+def test_transforms_around_and_within(leaves: Any, name: str) -> None:
     c, xs, w = (x.array for x in leaves.values())
 
     def total(loop: Any) -> Any:
         def f(c: Any, w: Any) -> Any:
-            step = lambda carry, x: (carry - 0.1 * grad(lambda a: xp.sum(xp.sin(a * w) * x))(carry), None)  # noqa: E731
-            return xp.sum(loop(step, c, Variable(xs))[0] ** 2)
+            return xp.sum(loop(lambda carry, x: (WITHIN[name](carry, x, w), None), c, Variable(xs))[0] ** 2)
 
         return f
 
@@ -269,6 +282,7 @@ def test_transforms_around_and_within(leaves: Any) -> None:
         lambda f: value_and_grad(f, (0, 1))(c, w),
         lambda f: hvp(f, (c, w), (w, c)),
         lambda f: jvp(f, (c, w), (w, c)),
+        lambda f: jvp(checkpoint(f), (c, w), (w, c)),
         lambda f: [grad(lambda c: jvp(lambda w: f(c, w), (w,), (w,))[1])(c)],
     ):
         a, b = transform(total(scan)), transform(total(plain))
