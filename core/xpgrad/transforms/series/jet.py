@@ -8,7 +8,7 @@ from typing import Any
 from xpgrad.errors import StructureError
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.batch.collectives import psum
-from xpgrad.transforms.call import directions
+from xpgrad.transforms.call import directions, transforming
 from xpgrad.transforms.dual.transposition import NotStepwise
 from xpgrad.transforms.enclosing.node import Output, left
 from xpgrad.transforms.forward import ForwardRun, jvp, outside, own
@@ -88,7 +88,8 @@ def coefficients(
         return run.terms(f)
     except NotStepwise as error:
         run.rewind(error)
-    found = _nested(f, primals, derivatives, order)
+    nested = functools.partial(transforming, _nested) if run.mode.recorded else _nested
+    found: list[Any] = nested(f, primals, derivatives, order)
     if collapsed is not None:
         found[2] = map_leaves(functools.partial(psum, axis_name=collapsed), found[2])
     return found

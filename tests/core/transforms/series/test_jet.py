@@ -137,9 +137,14 @@ def test_trees_and_several_arguments():
     np.testing.assert_allclose(on_host(second["sum"]), 2 * CURVE[1])
 
 
-def test_gradients_reach_what_the_function_has_from_elsewhere():
+users_sin = custom_vjp(xp.sin)
+users_sin.defvjp(lambda x: (xp.sin(x), x), lambda x, gy: (gy * xp.cos(x),))
+
+
+@pytest.mark.parametrize("sin", [xp.sin, users_sin])
+def test_gradients_reach_what_the_function_has_from_elsewhere(sin):
     v = Variable(np.asarray(0.7))
-    _, (_, second) = jet(lambda x: xp.sum(xp.sin(v * x)), (Variable(POINT),), ([CURVE[0], 0 * POINT],))
+    _, (_, second) = jet(lambda x: xp.sum(sin(v * x)), (Variable(POINT),), ([CURVE[0], 0 * POINT],))
     (g,) = xpgrad.grad([second], [v])
     a, x = CURVE[0] ** 2, POINT
     assert float(on_host(g)) == pytest.approx(-np.sum(a * (1.4 * np.sin(0.7 * x) + 0.49 * x * np.cos(0.7 * x))))
