@@ -13,6 +13,7 @@ import xpgrad.functions as F
 from xpgrad import Variable
 from xpgrad import array_api as xp
 from xpgrad.errors import GraphError, ShapeError, StructureError
+from xpgrad.function_hooks import TimerHook
 from xpgrad.testing.arrays import on_host
 from xpgrad.transforms import checkpoint, grad, hessian, hvp, jvp, scan, value_and_grad, vmap
 
@@ -260,9 +261,15 @@ def kept_constant(x: Any) -> Any:
         return x * 0.5
 
 
+def observed(x: Any) -> Any:
+    with TimerHook():
+        return xp.sin(x)
+
+
 WITHIN = {
     "grad": lambda c, x, w: c - 0.1 * grad(lambda a: xp.sum(xp.sin(a * w) * x))(c),
     "vmap": lambda c, x, w: vmap(lambda a: xp.sin(a * w[0] + x[1]))(c) + c * w,
+    "hook": lambda c, x, w: observed(c * w + x),
     "no graph": lambda c, x, w: xp.sin(c * w) * x + kept_constant(c),
     "no graph in vmap": lambda c, x, w: xp.sin(c * w) * x + vmap(kept_constant)(c),
 }
