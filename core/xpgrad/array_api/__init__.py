@@ -144,13 +144,13 @@ else:
     __all__ = list(_functions)
 
     def __getattr__(name: str) -> _typing.Any:
-        """Return a dtype or a creation function, which differ between backends, of the default device's backend."""
+        """Return a dtype or a creation function, which differ between backends, of the default device's library."""
         from xpgrad.backend.current import current_device
 
         if name.startswith("__") and name != "__array_namespace_info__":
             raise AttributeError(name)
         try:
-            return getattr(_namespace(current_device().backend), name)
+            return getattr(_namespace(current_device().backend.root), name)
         except AttributeError:
             raise _missing_name(__name__, name, __dir__) from None
 
@@ -158,4 +158,4 @@ else:
 def __dir__() -> list[str]:
     from xpgrad.backend.current import current_device
 
-    return dir(_namespace(current_device().backend))
+    return dir(_namespace(current_device().backend.root))

@@ -167,6 +167,13 @@ def test_the_shared_module_follows_the_current_device(device):
     assert {"float32", "asarray", "sin", "fft"} <= set(dir(array_api))
 
 
+def test_a_creation_function_that_is_found_within_a_transformation_works_outside(device):
+    found = []
+    with xpgrad.using_device(device):
+        xpgrad.compile(lambda x: (found.append(array_api.zeros), x * 2)[1])(array_api.ones(1))
+        assert on_host(found[0](2)).tolist() == [0.0, 0.0]
+
+
 def test_missing_attribute_is_named():
     with pytest.raises(AttributeError, match=r"module 'xpgrad\.array_api' has no attribute 'nonsense'"):
         array_api.nonsense  # noqa: B018 - raises
