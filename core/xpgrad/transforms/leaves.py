@@ -160,8 +160,8 @@ def cotangents(
         spec = reference._node.spec
         if made._node.spec is not spec and not same_place(made._node.spec, spec):
             got = f"{made._node.spec!r} on {made.device}"
-            path = structure.paths()[i if places is None else places[i]]
-            raise GradientError(f"{what}{where(path)}: expected {spec!r} on {reference.device}, got {got}; convert it")
+            path, own = structure.paths()[i if places is None else places[i]], spec.backend.device_for(spec.device)
+            raise GradientError(f"{what}{where(path)}: expected {spec!r} on {own}, got {got}; convert it")
     return found
 
 

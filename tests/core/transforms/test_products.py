@@ -65,6 +65,12 @@ def test_a_cotangent_must_fit(device, cotangent, error, text):
         pullback(cotangent and {"y": array(device, cotangent)})
 
 
+def test_a_cotangent_of_another_transformation_is_named():
+    _, pullback = vjp(lambda x: x * x, np.ones(3))
+    with pytest.raises(GradientError, match=r"on @numpy, got float64 \(3,\) on @batch\(numpy\)"):
+        vmap(pullback)(np.eye(3))
+
+
 def checked(f, primals):
     outputs, pullback = vjp(f, primals, allow_constant=True)
     return outputs, lambda cotangents: pullback(cotangents)[0]
