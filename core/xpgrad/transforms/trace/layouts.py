@@ -1,12 +1,10 @@
 """Memory layouts of arrays in a program, as far as they are known without running it."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from xpgrad.backend.backend import Backend
 from xpgrad.backend.programs import programs_of
 from xpgrad.transforms.trace.calls import Call, Value
-
-if TYPE_CHECKING:
-    from xpgrad.backend.backend import Backend
 
 Layout = tuple[Any, ...]
 
@@ -18,7 +16,7 @@ class Layouts:
     result, in new memory, the order of axes of its operands, without gaps.
     """
 
-    def __init__(self, backend: "Backend | None") -> None:
+    def __init__(self, backend: Backend | None) -> None:
         self.backend = backend
         self._found: dict[Value, Layout] = {}
         self._symbols: dict[Layout, Layout] = {}  # numbered: nested they would grow with the number of paths to a value

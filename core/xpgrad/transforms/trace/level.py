@@ -226,7 +226,8 @@ class TraceLevel(Level):
 
     def check_sweep(self, outputs: Iterable[Any], inputs: Iterable[Any] | None = None) -> None:
         """Raise `Unrecordable` if a Variable that was computed outside, and could have more gradients, is reached."""
-        border = self._border()
+        required = (c for c in self.all_captured() if c.first._node.requires_grad)
+        border = {c.first._node: c for c in required if c.outside._node.creator_node is not None}
         if not border:
             return
         if inputs is not None:
@@ -253,13 +254,6 @@ class TraceLevel(Level):
     def all_captured(self) -> list[Captured]:
         """Return the outer Variables of `captured`, each once."""
         return list(dict.fromkeys(self.captured.values()))
-
-    def _border(self) -> dict[VariableNode, Captured]:
-        """Return the inner nodes of outer Variables that were computed from other outer Variables."""
-        found = (
-            c for c in self.all_captured() if c.first._node.requires_grad and c.outside._node.creator_node is not None
-        )
-        return {c.first._node: c for c in found}
 
     def forget(self) -> None:
         """Drop all arrays, after the level has ended."""

@@ -113,8 +113,10 @@ class Profile:
 
     def extend(self, start: int, stop: int, size: int) -> bool:
         """Hold `size` bytes more from one call to another if the room suffices, and return whether it does."""
-        if self._highest(start, stop) + size > self.room:
-            return False
+        for block, whole, places in self._blocks(start, stop):
+            held = self._most[block] if whole else max(self._held[i] for i in places)
+            if held + self._added[block] + size > self.room:
+                return False
         for block, whole, places in self._blocks(start, stop):
             if whole:
                 self._added[block] += size
@@ -123,13 +125,6 @@ class Profile:
                     self._held[i] += size
                 self._most[block] = max(self._held[block * self.BLOCK : (block + 1) * self.BLOCK])
         return True
-
-    def _highest(self, start: int, stop: int) -> int:
-        found = 0
-        for block, whole, places in self._blocks(start, stop):
-            inner = self._most[block] if whole else max(self._held[i] for i in places)
-            found = max(found, inner + self._added[block])
-        return found
 
     def _blocks(self, start: int, stop: int) -> Iterator[tuple[int, bool, range]]:
         for block in range(start // self.BLOCK, (max(start, stop - 1)) // self.BLOCK + 1):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from xpgrad.backend.backend import Backend
     from xpgrad.transforms.trace.program import Program
 
+Part = tuple[list[Call], list[str]]  # calls in a row, and their lines
 MAX_LINES = 980
 """Lines of one function, with a few left for its head and end: Python takes seconds to compile very long ones."""
 KEPT_BYTES, OWN_BYTES = 2**10, 2**7
@@ -222,7 +223,7 @@ def source_of(program: "Program") -> ProgramSource:
     outputs = [writer.output(item, needed) for item, needed in zip(program.outputs, copied, strict=True)]
     end = f"return ({', '.join(outputs)}{',' if len(outputs) == 1 else ''})"
     if len(parts) == 1:
-        text = function_text(writer.main, inputs, [*parts[0].lines, end])
+        text = function_text(writer.main, inputs, [*parts[0][1], end])
     else:
         text = text_of_parts(writer, parts, inputs, end)
     head = [f"# {program.name}: {len(program.calls):,} calls", *writer.comments]
@@ -235,25 +236,17 @@ def function_text(name: str, arguments: list[str], lines: list[str]) -> str:
     return "\n".join([f"def {name}({', '.join(arguments)}):", *(f"    {line}" for line in lines)])
 
 
-@dataclass(slots=True)
-class Part:
-    """Calls in a row, and their lines."""
-
-    calls: list[Call]
-    lines: list[str]
-
-
 def parts_of(writer: SourceWriter) -> Iterator[Part]:
     """Yield the calls in parts of at most `MAX_LINES` lines.
 
     A comment marks each change of the user's line, and a line drops values that are no longer needed.
     """
-    part, before, waiting, held = Part([], []), "", list[Value](), 0
+    calls, written, before, waiting, held = list[Call](), list[str](), "", list[Value](), 0
     for call in writer.program.calls:
         lines = list(writer.call(call))
-        if part.lines and len(part.lines) + len(lines) >= MAX_LINES:
-            yield part
-            part, before, waiting, held = Part([], []), "", [], 0  # the part's own names end with it
+        if written and len(written) + len(lines) >= MAX_LINES:
+            yield calls, written
+            calls, written, before, waiting, held = [], [], "", [], 0  # the part's own names end with it
         origin = line_text(call)
         if origin and origin != before:
             lines[0] += f"  # {origin}"
@@ -263,9 +256,9 @@ def parts_of(writer: SourceWriter) -> Iterator[Part]:
         if held >= KEPT_BYTES:
             lines.append(f"del {', '.join(writer.values[value] for value in waiting)}")
             waiting, held = [], 0
-        part.calls.append(call)
-        part.lines += lines
-    yield part
+        calls.append(call)
+        written += lines
+    yield calls, written
 
 
 def text_of_parts(writer: SourceWriter, parts: list[Part], inputs: list[str], end: str) -> str:
@@ -276,32 +269,25 @@ def text_of_parts(writer: SourceWriter, parts: list[Part], inputs: list[str], en
     """
     program = writer.program
     outputs = [item for item in program.outputs if isinstance(item, Value)]
-    needed = [{value: None for call in part.calls for value in needed_by(call)} for part in parts]
+    needed = [{x: None for c in own for x in (*c.operands(), c.out) if x is not None} for own, _ in parts]
     needed.append(dict.fromkeys(outputs))
     last = {value: i for i, values in enumerate(needed) for value in values}
     texts, calls = [], []
     made: dict[Value, int] = dict.fromkeys(program.inputs, -1)
-    for number, part in enumerate(parts):
-        results = [value for call in part.calls for value in call.results]
+    for number, (own, lines) in enumerate(parts):
+        results = [value for call in own for value in call.results]
         made.update(dict.fromkeys(results, number))
         taken = taking(writer, [value for value in needed[number] if made[value] < number], last, number)
         kept = [writer.values[value] for value in results if last.get(value, -1) > number]
         given = [f"live.update({', '.join(f'{name}={name}' for name in kept)})"] if kept else []
         name = writer.names.new(f"part_{number + 1}")
-        texts.append(function_text(name, ["live"], [*taken, *part.lines, *given]))
+        texts.append(function_text(name, ["live"], [*taken, *lines, *given]))
         calls.append(f"{name}(live)")
     names = [writer.values[value] for value in program.inputs]
     start = f"live = {{{', '.join(f'{name!r}: {name}' for name in names)}}}"
     taken = taking(writer, [value for value in dict.fromkeys(outputs) if made[value] >= 0], last, len(parts))
     texts.append(function_text(writer.main, inputs, [start, *calls, *taken, end]))
     return "\n\n\n".join(texts)
-
-
-def needed_by(call: Call) -> Iterator[Value]:
-    """Yield the values that the line of a call needs."""
-    yield from call.operands()
-    if call.out is not None:
-        yield call.out
 
 
 def taking(writer: SourceWriter, values: list[Value], last: dict[Value, int], number: int) -> list[str]:

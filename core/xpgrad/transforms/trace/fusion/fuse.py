@@ -159,15 +159,11 @@ class Members:
         known = self._constants.get(id(item))
         if known is None:
             if spec.shape == () and (number := programs_of(self.backend).number(item)) is not None:
-                return self._number_symbol(number, item)
+                name = self.builder.name(spec.dtype)
+                return Symbol(self.builder, self.builder.add("constant", (), name, "one", number), spec)
             known = self._constants[id(item)] = Value(spec, "constant")
         found = self.symbols.get(known)
         return self._loaded(known, item) if found is None else found
-
-    def _number_symbol(self, number: Any, item: Any) -> Symbol:
-        spec = self.backend.spec(item)
-        name = self.builder.name(spec.dtype)
-        return Symbol(self.builder, self.builder.add("constant", (), name, "one", number), spec)
 
     def _loaded(self, value: Value, argument: Any) -> Symbol:
         if value in self._by_element:
@@ -230,7 +226,8 @@ class FusedGrouping(Grouping):
             self._close()
             self.calls.append(call)
             return
-        candidate = call.pure and call.name not in NEVER and bool(call.results) and not self._is_written(call)
+        written = any(map(self._aliases.is_written, call.results))  # which must remain views until then
+        candidate = call.pure and call.name not in NEVER and bool(call.results) and not written
         waits = self._waits(call)
         if candidate and not waits and self._joined(call):
             return
@@ -242,10 +239,6 @@ class FusedGrouping(Grouping):
         else:
             depends = not self._open.made.keys().isdisjoint(call.operands())
             self._place(call, after=waits or depends or call.draws)
-
-    def _is_written(self, call: Call) -> bool:
-        """Return whether a call writes to the memory of a result, which must remain a view until then."""
-        return any(map(self._aliases.is_written, call.results))
 
     def _started(self, call: Call) -> Members | None:
         """Return a new group of one call, or None if the call cannot be in a group at all."""

@@ -40,13 +40,7 @@ class Operands(Protocol):
 
 
 def apply(builder: Builder, call: Call, operands: Operands) -> list[Symbol]:
-    """Return the results of a call as symbols.
-
-    Raises
-    ------
-    Unfusible
-        It has no statements, or none in the builder's space.
-    """
+    """Return the results of a call as symbols, or raise `Unfusible` if it has no statements in the builder's space."""
     name = call.name
     if name == "getitem" or name == "x[]":
         return [element(builder, call, operands)]
@@ -138,13 +132,7 @@ def scattered(builder: Builder, call: Call, operands: Operands) -> Symbol:
 
 
 def place_of(index: Any, shape: Shape) -> int:
-    """Return the place in C order that integers for all axes mean.
-
-    Raises
-    ------
-    Unfusible
-        The index selects several elements.
-    """
+    """Return the place in C order that integers for all axes mean, or raise `Unfusible` for several elements."""
     given = index if type(index) is tuple else (index,)
     if any(type(i) is not int for i in given) or len(given) != len(shape):
         raise Unfusible("an index of several elements")

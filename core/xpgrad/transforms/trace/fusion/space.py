@@ -35,26 +35,14 @@ class Space:
         return math.prod(self.shape[:split]), math.prod(self.shape[split:])
 
     def cut(self, split: int) -> None:
-        """Take `split` axes as rows.
-
-        Raises
-        ------
-        Unfusible
-            Another number of axes is known to be rows.
-        """
+        """Take `split` axes as rows, or raise `Unfusible` if another number of axes is known to be rows."""
         if self.split is None:
             self.split = split
         elif self.split != split:
             raise Unfusible(f"rows are the first {self.split} axes, not {split}")
 
     def level(self, shape: Shape) -> str:
-        """Return the level of an array of `shape` that broadcasts to the space.
-
-        Raises
-        ------
-        Unfusible
-            It does not, or not along all rows or all columns.
-        """
+        """Return the level of an array of `shape`, or raise if it does not broadcast along all rows or all columns."""
         if shape == self.shape and self.size != 1:
             return "point"
         if math.prod(shape) == 1:
@@ -65,13 +53,7 @@ class Space:
             raise Unfusible(f"shape {shape} does not broadcast to {self.shape}")
         if whole == self.shape:
             return "point"
-        return self._partial(whole)
-
-    def _partial(self, whole: Shape) -> str:
-        """Return the level of an array whose axes have the lengths of the space, or 1."""
-        ndim = len(self.shape)
-        # Axes of length 1 belong to either side.
-        used = [i for i in range(ndim) if whole[i] != 1]
+        used = [i for i in range(ndim) if whole[i] != 1]  # axes of length 1 belong to either side
         missing = [i for i in range(ndim) if self.shape[i] != 1 and whole[i] == 1]
         for split in [self.split] if self.split is not None else range(1, ndim):
             if all(i >= split for i in used) and all(i < split for i in missing):
@@ -82,34 +64,7 @@ class Space:
                 return "row"
         raise Unfusible(f"shape {whole} is neither of the rows nor of the columns of {self.shape}")
 
-    def kept(self, level: str) -> Shape:
-        """Return the shape of an array at a level, with axes of length 1 where it has none."""
-        ndim, split = len(self.shape), self.split or 0
-        if level == "point":
-            return self.shape
-        if level == "row":
-            return self.shape[:split] + (1,) * (ndim - split)
-        return (1,) * split + self.shape[split:] if level == "column" else (1,) * ndim
-
-    def reduction(self, shape: Shape, axes: tuple[int, ...]) -> str:
-        """Return the level of a reduction of an array of the whole space over `axes`, sorted.
-
-        Raises
-        ------
-        Unfusible
-            They are neither all axes, nor the columns, nor the rows.
-        """
-        ndim = len(self.shape)
-        over = {a for a in axes if shape[a] != 1}
-        every = {i for i in range(ndim) if self.shape[i] != 1}
-        if over == every:
-            return "one"
-        splits = [self.split] if self.split is not None else range(1, ndim)
-        for split in splits:
-            if over == {i for i in every if i >= split}:
-                self.cut(split)
-                return "row"
-            if over == {i for i in every if i < split}:
-                self.cut(split)
-                return "column"
-        raise Unfusible(f"axes {axes} of shape {shape} are neither rows nor columns")
+    def kept(self) -> Shape:
+        """Return the shape of an array of the rows, with axes of length 1 for the columns."""
+        split = self.split or 0
+        return self.shape[:split] + (1,) * (len(self.shape) - split)

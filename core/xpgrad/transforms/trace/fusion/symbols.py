@@ -1,5 +1,6 @@
 """`Symbol`: an array represented by its statement only. Functions of symbols add statements to a group."""
 
+import functools
 import math
 import operator
 from collections.abc import Callable, Sequence
@@ -145,22 +146,11 @@ class Builder:
         spec = x.spec if dtype is None else self.spec(x.shape, self.backend.asarray(0, dtype).dtype, x)
         return Symbol(self, self.operand(fill_value, spec.dtype), spec, short=x.short)
 
-    def zeros_like(self, x: Symbol, *, dtype: Dtype | None = None, device: Any = None) -> Symbol:
-        """Return zeros in the shape of `x`."""
-        return self.full_like(x, 0, dtype=dtype)
-
-    def ones_like(self, x: Symbol, *, dtype: Dtype | None = None, device: Any = None) -> Symbol:
-        """Return ones in the shape of `x`."""
-        return self.full_like(x, 1, dtype=dtype)
+    zeros_like = functools.partialmethod(full_like, fill_value=0)
+    ones_like = functools.partialmethod(full_like, fill_value=1)
 
     def name(self, dtype: Dtype) -> str:
-        """Return the name of a dtype.
-
-        Raises
-        ------
-        Unfusible
-            The dtype is not in `DTYPES`.
-        """
+        """Return the name of a dtype, or raise `Unfusible` if it is not in `DTYPES`."""
         name = self.backend.dtype_name(dtype)
         if name not in DTYPES:
             raise Unfusible(f"dtype {name}")
@@ -295,17 +285,14 @@ class Builder:
         shape = tuple(shape)
         if math.prod(shape) != x.size or -1 in shape or without_ones(shape) != without_ones(x.shape):
             raise Unfusible("another shape")
-        if shape == x.shape or x.size == 1:
-            return Symbol(self, x.statement, self.spec(shape, x.dtype, x), x.ended, x.short and shape == x.shape)
-        level, kept = x.statement.level, self.space.kept("row")
-        rows = x.short or (level == "row" and padded(x.shape, len(kept)) == kept)
-        if rows and padded(shape, len(kept)) == kept:
-            return Symbol(self, x.statement, self.spec(shape, x.dtype, x), x.ended)
-        if rows and shape == kept[: self.space.split]:
-            return Symbol(self, x.statement, self.spec(shape, x.dtype, x), x.ended, True)
-        if rows or padded(shape, len(kept)) != padded(x.shape, len(kept)):
-            raise Unfusible("another shape")
-        return Symbol(self, x.statement, self.spec(shape, x.dtype, x), x.ended)
+        kept, short = self.space.kept(), x.short and shape == x.shape
+        if shape != x.shape and x.size != 1:
+            before, wide = padded(x.shape, len(kept)), padded(shape, len(kept))
+            rows = x.short or (x.statement.level == "row" and before == kept)
+            short = rows and wide != kept
+            if shape != kept[: self.space.split] if short else not rows and wide != before:
+                raise Unfusible("another shape")
+        return Symbol(self, x.statement, self.spec(shape, x.dtype, x), x.ended, short)
 
     # Reductions
 
@@ -330,7 +317,7 @@ class Builder:
             raise Unfusible("a sum over all rows ends a group")
         if shape != self.space.shape or x.short:
             raise Unfusible("a sum of a part of the space")
-        level, ended = self.space.reduction(shape, axes), True
+        level, ended = self.space.level(kept), True
         if level == "one" and self.space.split in (None, 0) and self.space.size <= SMALL:
             self.space.cut(0)
             level = "row"
@@ -340,7 +327,7 @@ class Builder:
         if of.level != "point":
             of = self.add("copy", (of,), of.dtype, "point")
         statement = self.add(op, (of,), of.dtype, level)
-        short = level == "row" and bool(self.space.split) and padded(result, ndim) != self.space.kept("row")
+        short = level == "row" and bool(self.space.split) and padded(result, ndim) != self.space.kept()
         return Symbol(self, statement, self.spec(result, x.dtype, x), ended, short)
 
     def mean(self, x: Symbol, axis: Any = None, keepdims: bool = False) -> Symbol:
@@ -372,13 +359,7 @@ class Builder:
         return self.kernel(name)
 
     def kernel(self, name: str) -> Callable[..., Any]:
-        """Return the default body of a kernel, or the formula of a gradient, as a function of symbols.
-
-        Raises
-        ------
-        Unfusible
-            It has none.
-        """
+        """Return the default body of a kernel, or the formula of a gradient, as a function of symbols, or raise."""
         if name.startswith("special.") and name.removesuffix(".x") not in SPECIAL:
             raise Unfusible(f"no statements for {name}")
         declaration = table.find(name)

@@ -1,16 +1,13 @@
 """Calls that return one of their arguments, bit by bit, are left out: ``1 * x``, ``-(-x)``, a transpose's transpose."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xpgrad.transforms.trace.aliases import Aliases, is_fresh
 from xpgrad.transforms.trace.calls import Call, Value, substituted
 from xpgrad.transforms.trace.layouts import Layouts
 from xpgrad.transforms.trace.lifetimes import VIEWS
 from xpgrad.transforms.trace.program import Program
-
-if TYPE_CHECKING:
-    pass
 
 Rule = Callable[["Simplifier", Call], Any]
 SAME_UNITS = frozenset(
@@ -47,7 +44,9 @@ class Simplifier:
             self.layouts.add(call)
         for value in call.results:
             self.makers[value] = call
-        ones = call.pure and len(call.results) == 1 and makes_ones(self, call)
+        x = call.args[0] if call.args and call.name in SAME_UNITS else None
+        ones = call.name in ("ones", "ones_like") or (isinstance(x, Value) and x in self.units)
+        ones = ones and call.pure and len(call.results) == 1
         if ones and not self.aliases.is_written(call.results[0]):
             self.units.add(call.results[0])
 
@@ -70,14 +69,6 @@ class Simplifier:
         if type(item) is int or type(item) is float:
             return bool(item == 1)
         return item is not None and item is x.spec.constants.get(1)  # as the backend has prepared it
-
-
-def makes_ones(found: Simplifier, call: Call) -> bool:
-    """Return whether the result of a call is an array of ones."""
-    if call.name in ("ones", "ones_like"):
-        return True
-    x = call.args[0] if call.args else None
-    return call.name in SAME_UNITS and isinstance(x, Value) and x in found.units
 
 
 def same_spec(x: Any, y: Value) -> bool:

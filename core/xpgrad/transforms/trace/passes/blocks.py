@@ -1,16 +1,12 @@
 """Elementwise calls on large arrays are grouped, and computed block by block in the cache."""
 
-from typing import TYPE_CHECKING
-
+from xpgrad.backend.backend import Backend
 from xpgrad.backend.programs import programs_of
 from xpgrad.transforms.trace.calls import Call, Value
 from xpgrad.transforms.trace.groups import BlockGroup, Grouping
 from xpgrad.transforms.trace.lifetimes import peak
 from xpgrad.transforms.trace.passes.buffers import buffers
 from xpgrad.transforms.trace.program import Program
-
-if TYPE_CHECKING:
-    from xpgrad.backend.backend import Backend
 
 MIN_BYTES = 2**20
 """Size of a result from which on blocks are faster; smaller arrays stay in the cache as they are."""
@@ -37,7 +33,7 @@ def blocks(program: Program) -> Program:
 class BlockGrouping(Grouping):
     """Puts elementwise calls on large arrays of one shape together."""
 
-    def __init__(self, program: Program, backend: "Backend") -> None:
+    def __init__(self, program: Program, backend: Backend) -> None:
         self._backend = backend
         self._group: list[Call] = []
         self._made: set[Value] = set()  # by the group
@@ -67,7 +63,7 @@ class BlockGrouping(Grouping):
         self._group, self._made = [], set()
 
 
-def is_member(call: Call, backend: "Backend") -> bool:
+def is_member(call: Call, backend: Backend) -> bool:
     """Return whether a call can be in a group: elementwise, on arrays of one shape and numbers, with a large result."""
     if not (call.single and call.pure and len(call.results) == 1) or call.kwargs:
         return False

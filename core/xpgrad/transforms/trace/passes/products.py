@@ -3,16 +3,14 @@
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+from xpgrad.backend.backend import Backend
 from xpgrad.transforms.trace.calls import Call, Value
 from xpgrad.transforms.trace.keys import function_key, key_of
 from xpgrad.transforms.trace.lifetimes import highest
 from xpgrad.transforms.trace.order import in_order
 from xpgrad.transforms.trace.program import Program
-
-if TYPE_CHECKING:
-    from xpgrad.backend.backend import Backend
 
 Item = TypeVar("Item")
 MIN_CALLS = 4
@@ -93,7 +91,7 @@ def independent(program: Program, group: Sequence[Call]) -> Iterator[list[Call]]
     yield from (calls for calls in found.values() if len(calls) >= MIN_CALLS)
 
 
-def merged(program: Program, lists: Iterable[Sequence[Call]], backend: "Backend") -> Program:
+def merged(program: Program, lists: Iterable[Sequence[Call]], backend: Backend) -> Program:
     """Return the program with the independent products of each list merged, within `MAX_BYTES`."""
     makers = {value: call for call in program.calls for value in call.results}
     new: dict[Call, list[Call]] = {}
@@ -164,7 +162,7 @@ def pieces(items: Iterable[Item], size: Callable[[Item], int]) -> Iterator[list[
 
 
 def of_slice(
-    whole: Value, start: int, calls: Sequence[Call], order: dict[Call, int], backend: "Backend"
+    whole: Value, start: int, calls: Sequence[Call], order: dict[Call, int], backend: Backend
 ) -> dict[Call, list[Call]]:
     """Return the replacements of products of a slice's items: the first in `order` computes the whole product."""
     if len(calls) < MIN_CALLS:
@@ -179,7 +177,7 @@ def of_slice(
     return placed(calls, head, product, range(len(calls)), first)
 
 
-def of_rows(calls: Sequence[Call], backend: "Backend") -> dict[Call, list[Call]]:
+def of_rows(calls: Sequence[Call], backend: Backend) -> dict[Call, list[Call]]:
     """Return the replacements of products of arbitrary matrices: the last product computes all rows."""
     if len(calls) < MIN_CALLS:
         return {}

@@ -3,16 +3,12 @@
 So a program keeps `h` and `s` of ``h * s`` for its backward half, and not the product as well.
 """
 
-from typing import TYPE_CHECKING
-
+from xpgrad.backend.backend import Backend
 from xpgrad.backend.standard import COMPARISONS
 from xpgrad.transforms.trace.aliases import is_fresh
 from xpgrad.transforms.trace.calls import Call, Value
 from xpgrad.transforms.trace.lifetimes import MIN_ROOM, last_uses, peak_of
 from xpgrad.transforms.trace.program import Program
-
-if TYPE_CHECKING:
-    from xpgrad.backend.backend import Backend
 
 CHEAP = frozenset(
     [
@@ -52,7 +48,7 @@ def recompute(program: Program) -> Program:
     return found if most <= first * (1 - MIN_GAIN) else program
 
 
-def without_kept(program: Program, peak: int, backend: "Backend") -> Program:
+def without_kept(program: Program, peak: int, backend: Backend) -> Program:
     """Return the program with cheap values that are kept during call number `peak` recomputed after it."""
     before, after = program.calls[: peak + 1], program.calls[peak + 1 :]
     makers = {value: call for call in program.calls for value in call.results}
@@ -85,17 +81,12 @@ def without_kept(program: Program, peak: int, backend: "Backend") -> Program:
 
 
 def calls_for(
-    value: Value, makers: dict[Value, Call], ends: dict[Value, int], replaced: dict[Value, Value], backend: "Backend"
+    value: Value, makers: dict[Value, Call], ends: dict[Value, int], replaced: dict[Value, Value], backend: Backend
 ) -> list[Call]:
     """Return cheap calls that compute a value from values available until its last use; an empty list if impossible.
 
-    Parameters
-    ----------
-    value : Value
-    makers, ends : dict from Value
-        The call that computes a value, and the number of the call that needs it last; outputs have none.
-    replaced : dict from Value to Value
-        Values that are not available.
+    `makers` and `ends` have the call that computes a value, and the number of the call that needs it last (not for
+    outputs); values of `replaced` are not available.
     """
     found: list[Call] = []
     made: set[Value] = set()
