@@ -1,11 +1,12 @@
 """Traced arrays: a library's array together with the value that it is in a program."""
 
-from xpgrad.backend.levels import Level
+from typing import Any
+
 from xpgrad.errors import TraceError
 from xpgrad.transforms.enclosing.array import TransformedArray
 from xpgrad.transforms.trace.program import Value
 from xpgrad.transforms.trace.recording import Recording
-from xpgrad.types import Array, DeviceHandle, Dtype, Shape
+from xpgrad.types import Array, DeviceHandle, Dtype
 
 REMEDY = (
     "a program cannot depend on values: use xp.where, make the argument static, or leave this part outside of the "
@@ -26,30 +27,18 @@ class TracedArray(TransformedArray):
         The library's array.
     """
 
-    __slots__ = ("recording", "value", "values")
+    __slots__ = ("dtype", "level", "recording", "shape", "value", "values")
 
     noun = "a traced array"
     error = TraceError
+    level: Any  # attributes and no properties, whose calls would be followed
+    shape: Any
+    dtype: Dtype
     values: Array
 
     def __init__(self, recording: Recording, value: Value, values: Array) -> None:
         self.recording, self.value, self.values = recording, value, values
-
-    @property
-    def level(self) -> Level:
-        """The transformation to which it belongs."""
-        return self.recording.level
-
-    @property
-    def shape(self) -> Shape:
-        """Shape of the array."""
-        shape: Shape = self.values.shape
-        return shape
-
-    @property
-    def dtype(self) -> Dtype:
-        """Dtype of the array."""
-        return self.values.dtype
+        self.level, self.shape, self.dtype = recording.level, values.shape, values.dtype
 
     @property
     def device(self) -> DeviceHandle:

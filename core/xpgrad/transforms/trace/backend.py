@@ -2,6 +2,8 @@
 
 import functools
 import operator
+import sys
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -14,7 +16,8 @@ from xpgrad.backend.spec import Spec
 from xpgrad.errors import TraceError
 from xpgrad.transforms.enclosing.backend import SCALARS, TransformedBackend, backend_over
 from xpgrad.transforms.trace.array import REMEDY, TracedArray
-from xpgrad.transforms.trace.guards.trust import leave_out
+from xpgrad.transforms.trace.guards.events import alone, paused
+from xpgrad.transforms.trace.guards.trust import is_ours, leave_out
 from xpgrad.transforms.trace.program import Value
 from xpgrad.transforms.trace.recording import Recording
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Namespace, Shape
@@ -38,7 +41,7 @@ class TraceBackend(TransformedBackend):
     def __init__(self, base: Backend, depth: int) -> None:
         super().__init__("trace", base, depth, TracedArray)
         self.immutable = base.immutable
-        self._follows = base.has_current_device
+        self._follows, self._plain = base.has_current_device, frozenset((*SCALARS, *self._base_types))
         leave_out(base.follow)
 
     def overrides(self) -> Mapping[str, Kernel]:
@@ -49,7 +52,7 @@ class TraceBackend(TransformedBackend):
 
     def operator(self, name: str, function: Kernel) -> Kernel:
         """Return an operator, recorded."""
-        return lambda *args: self.call(name, function, args, {})
+        return functools.partial(self.call, name, function)
 
     def library_function(self, name: str, function: Kernel) -> Kernel:
         """Return a function of the library, recorded."""
@@ -82,12 +85,22 @@ class TraceBackend(TransformedBackend):
             return lambda *args, **kwargs: self._of_unknown_shape(name, function, args, kwargs)
         if name == "repeat":  # its counts decide a shape
             counts = functools.partial(self.replaced, chosen=lambda x: x.values_for("it was a number of repetitions"))
-            return lambda x, n, **kwargs: self.call(name, function, (x, counts(n)), kwargs)
-        return lambda *args, **kwargs: self.call(name, function, args, kwargs)
+            return lambda x, n, **kwargs: self.call(name, function, x, counts(n), **kwargs)
+        return functools.partial(self.call, name, function)
 
-    def call(self, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def call(self, name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Call a function of the base, record the call, and return its arrays as traced arrays."""
-        kind = self.kind
+        tracer = sys.gettrace()
+        if tracer is None or tracer is not alone.get(threading.get_ident()):
+            return self._call(name, function, args, kwargs)
+        sys.settrace(None)  # as in `paused`, without its frame
+        try:
+            return self._call(name, function, args, kwargs)
+        finally:
+            sys.settrace(tracer)
+
+    def _call(self, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        kind, plain = self.kind, self._plain
         recording = None
         opened: list[Any] = []
         given: list[Any] = []
@@ -98,7 +111,7 @@ class TraceBackend(TransformedBackend):
                     recording.hold(x)
                 opened.append(x.values)
                 given.append(x.value)
-            elif type(x) in SCALARS:
+            elif type(x) in plain:
                 opened.append(x)
                 given.append(x)
             else:
@@ -114,15 +127,21 @@ class TraceBackend(TransformedBackend):
             recording = self.recording()
         if not recording.level.live:
             recording.level.check()
+        writes = programs_of(self.base).writes(name)
+        tracer = alone.get(threading.get_ident()) if alone else None
+        if tracer is not None:
+            sys.settrace(tracer)
         if "out" in kwargs and kwargs["out"] is not None:
             return self.written_into(
                 name, function, kwargs["out"], args, {k: v for k, v in kwargs.items() if k != "out"}
             )
-        if programs_of(self.base).writes(name):
+        if writes:
             target = recording.level.entered(args[0])
             returned = self.write(name, function, (target, *args[1:]), named=kwargs)
             return None if returned is None else target
         out = (self.base.follow(function) if self._follows else function)(*opened, **named)
+        if tracer is not None:
+            sys.settrace(None)
         if type(out) in self._base_types:
             value = Value(self.base.spec(out))
             for array, own in zip(opened, given):  # noqa: B905 - equally many, and this runs for each call
@@ -192,26 +211,26 @@ class TraceBackend(TransformedBackend):
         """Return ``x[index]``; a mask gives a result whose shape depends on values."""
         items = index if type(index) is tuple else (index,)
         if all(type(item) in BASIC for item in items):
-            return self.call("x[]", operator.getitem, (x, index), {})
+            return self.call("x[]", operator.getitem, x, index)
         if any(type(item) is self.kind and self.base.is_kind(item.dtype, "bool") for item in items):
             return self._of_unknown_shape("x[mask]", operator.getitem, (x, index), {})
         items = tuple(item.__index__() if type(item) is self.kind and not item.shape else item for item in items)
-        return self.call("x[]", operator.getitem, (x, items if type(index) is tuple else items[0]), {})
+        return self.call("x[]", operator.getitem, x, items if type(index) is tuple else items[0])
 
     def _of_unknown_shape(self, name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         found, _, _ = self._opened((args, kwargs))
         if found is not None:
             found.level.check()
             found.needs(f"{name} has a shape that depends on values", REMEDY)
-        return self.call(name, function, args, kwargs)
+        return self.call(name, function, *args, **kwargs)
 
     def attribute(self, array: Array, name: str) -> Any:
         """Return an attribute that the library's arrays have beyond the standard; methods are recorded."""
         x, found = array, getattr(array.values, name)
         if callable(found):
-            return lambda *args, **kwargs: self.call(f".{name}", _method(name), (x, *args), kwargs)
+            return functools.partial(self.call, f".{name}", _method(name), x)
         if type(found) in self._base_types:
-            return self.call(f".{name}", operator.attrgetter(name), (x,), {})
+            return self.call(f".{name}", operator.attrgetter(name), x)
         if type(found) not in SCALARS and not (type(found) is tuple and all(type(item) in SCALARS for item in found)):
             x.values_for(f"its attribute {name} was read")
         return found
@@ -230,7 +249,7 @@ class TraceBackend(TransformedBackend):
             self.write(name, function, ((found or self.recording()).level.entered(inputs[0]), *inputs[1:]))
             return None
         if out is None:
-            return self.call(name, function, inputs, options)
+            return self.call(name, function, *inputs, **options)
         plain = {key: value for key, value in options.items() if key != "out"}
         given = out[0] if len(out) == 1 else out
         if type(given) is tuple and None in given:
@@ -239,7 +258,7 @@ class TraceBackend(TransformedBackend):
 
     def array_function(self, function: Any, args: Any, kwargs: Any) -> Any:
         """Call a function of NumPy with traced arrays."""
-        return self.call(function.__name__, function, args, kwargs)
+        return self.call(function.__name__, function, *args, **kwargs)
 
     def either(self, body: Kernel, whole: Kernel) -> Kernel:
         """Return a kernel that traces its default body, or is recorded as one call if the body needs values."""
@@ -255,10 +274,13 @@ class TraceBackend(TransformedBackend):
         """Return a rule that is traced, or recorded as one call if it needs values."""
         whole = self.recorded(f"vjp {getattr(rule, '__name__', 'rule')}", functools.partial(rule, self.base.xp))
 
+        ours = is_ours(getattr(rule, "__module__", None))
+
         def adapted(xp: Namespace, gy: Any, *values: Any) -> Any:
             if type(gy) is not self.kind:
                 return rule(xp, gy, *values)
-            return gy.recording.whole(rule, lambda xp, *args: whole(*args))(xp, gy, *values)
+            run = gy.recording.whole(rule, lambda xp, *args: whole(*args))
+            return paused(run, xp, gy, *values) if ours else run(xp, gy, *values)
 
         return adapted
 
@@ -316,20 +338,20 @@ class TraceBackend(TransformedBackend):
 
     def constant(self, array: Array) -> TracedArray:
         """Return a new array of the base as the result of a recorded call."""
-        made: TracedArray = self.call("constant", _same, (array,), {})
+        made: TracedArray = self.call("constant", _same, array)
         return made
 
     def asarray(self, obj: Any, dtype: Dtype | None = None, device: DeviceHandle | None = None) -> Array:
         """Return a new array from scalars, nested lists, or a traced array."""
-        return self.call("asarray", self.base.asarray, (obj,), {"dtype": dtype, "device": device})
+        return self.call("asarray", self.base.asarray, obj, dtype=dtype, device=device)
 
     def ones(self, spec: Spec) -> Array:
         """Return ones."""
-        return self.call("ones", self.base.ones, (spec,), {})
+        return self.call("ones", self.base.ones, spec)
 
     def mapped(self, name: str, array: Array, function: Callable[[Array], Array]) -> Array:
         """Return the recorded result of a function of the base."""
-        return self.call(name, function, (array,), {})
+        return self.call(name, function, array)
 
     def is_view(self, array: Array) -> bool:
         """Return whether writing to `array` could change another."""

@@ -205,12 +205,14 @@ class Trace:
 
     def _drop_inputs(self) -> None:
         """Leave out the unused gradients of outer Variables, mostly of parameters, and arrays that are guarded."""
-        program = self.program
+        program, read = self.program, self.level.read
+        if not (read or any(source.kind.startswith("gradient") for source in self.sources)):
+            return
         used = {value for call in program.calls for value in call.operands()}.union(values_in(program.outputs))
         if self.pullback is not None:
             used.update(self.pullback.residuals)
         pairs = zip(program.inputs, self.sources, strict=True)
-        kept = [(v, s) for v, s in pairs if v in used or not (s.kind.startswith("gradient") or v in self.level.read)]
+        kept = [(v, s) for v, s in pairs if v in used or not (s.kind.startswith("gradient") or v in read)]
         self.program, self.sources = program.replaced(inputs=tuple(v for v, _ in kept)), [s for _, s in kept]
 
     def _guard_numbers(self, inputs: Sequence[Array]) -> None:
