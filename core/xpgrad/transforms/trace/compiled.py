@@ -20,6 +20,7 @@ from xpgrad.transforms.trace import kinds
 from xpgrad.transforms.trace.agreement import difference
 from xpgrad.transforms.trace.entry import entry
 from xpgrad.transforms.trace.executors import Options, checked_executor
+from xpgrad.transforms.trace.guards.guard import Guard
 from xpgrad.transforms.trace.guards.objects import ARRAY, TRACED, kind_of
 from xpgrad.transforms.trace.kinds import CacheInfo, Kind, Verify
 from xpgrad.transforms.trace.level import Unrecordable
@@ -39,8 +40,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 MAX_VALUES = 4
 """How many values of a number have a program each before a warning names it."""
-MAX_SHOWN = 20
-"""How many of the values that a stale program has read are shown."""
+MAX_ITEMS, MAX_SHOWN = 100, 20
+"""How many items of a container are compared with their earlier values, and how many are shown of a stale program."""
 
 
 class Compiled(Generic[P, R]):
@@ -66,7 +67,6 @@ class Compiled(Generic[P, R]):
         self._writes = False  # whether a recorded run has stored something in Variables from outside
         self._state = OuterState()
         self._hits = self._misses = 0
-        self._warned = False
         self._changes = 0
         self._said: set[str] = set()
         self._values: dict[Any, set[Any]] = {}  # of numbers among the arguments that were constants of programs
@@ -123,9 +123,7 @@ class Compiled(Generic[P, R]):
         if around() is not None:
             return self.function(*args, **without_state(kwargs))  # a part of the program of another function
         if switches().mode & WATCHED:
-            if not self._warned:
-                self._warned = True
-                self._warn("debug mode or function hooks are active, so it is not compiled")
+            self._warn("debug mode or function hooks are active, so it is not compiled", once=True)
             return self._eager(args, kwargs)
         self._misses += 1
         kind = self._found(args, kwargs)
@@ -195,9 +193,11 @@ class Compiled(Generic[P, R]):
     def _count_values(self, trace: Trace) -> None:
         """Warn about numbers, functions, and arrays from outside that are others at each call, and need programs."""
         paths = zip(trace.leaves, trace.arguments.paths(), strict=True)
-        found: list[tuple[Any, Any, str]] = [(x, p, f"argument{where(p[1:])}") for x, p in paths if not is_array(x)]
-        found += [(guard.value, place, f"from outside, {guard.title},") for place, guard in trace.facts.guards.items()]
-        for x, place, what in found:
+        found: list[tuple[Any, Any, Any]] = [(x, p, p) for x, p in paths if not is_array(x)]
+        for place, guard in trace.facts.guards.items():
+            items = guard.value[:MAX_ITEMS] if guard.kind == "contents" else (guard.value,)
+            found += [(x, (place, i), guard) for i, x in enumerate(items)]
+        for x, place, source in found:
             advice = "pass it as an array if it is computed with, or round it to few values if it decides a shape"
             if kind_of(x) in (ARRAY, TRACED):
                 advice = "pass it as an argument, or keep it in a Variable and assign x.array"
@@ -208,6 +208,8 @@ class Compiled(Generic[P, R]):
             known = self._values.setdefault((place, getattr(getattr(x, "func", x), "__code__", None)), set())
             known.add(x if type(x) in (int, float) else id(x))
             if len(known) == MAX_VALUES:
+                outside = isinstance(source, Guard)
+                what = f"from outside, {source.title}," if outside else f"argument{where(source[1:])}"
                 self._warn(f"{MAX_VALUES} values of the {type(x).__name__} {what} have needed a program each: {advice}")
 
     def _result(self, trace: Trace) -> Any:
@@ -284,9 +286,7 @@ class Compiled(Generic[P, R]):
         if found is not None:
             runner.prepare()
             for text in filter(None, (*trace.facts.warnings, kinds.repeated_body(trace.program))):
-                if text not in self._said:
-                    self._said.add(text)
-                    self._warn(text)
+                self._warn(text, once=True)
             kind.trace = trace
             kind.entry, kind.ready = found, (found, runner)
             kind.runs = max(kind.runs, kinds.RECORDED)
@@ -307,8 +307,10 @@ class Compiled(Generic[P, R]):
         kind.eager, kind.trace, kind.ready = why, None, None
         self._warn(f"{why}. Calls with such arguments run without a program")
 
-    def _warn(self, text: str, category: type[Warning] = CompileWarning) -> None:
-        warnings.warn(f"compile: {self._name}: {text}", category, stacklevel=depth())
+    def _warn(self, text: str, category: type[Warning] = CompileWarning, *, once: bool = False) -> None:
+        if not (once and text in self._said):
+            self._said.add(text)
+            warnings.warn(f"compile: {self._name}: {text}", category, stacklevel=depth())
 
     @property
     def _name(self) -> str:
@@ -332,7 +334,8 @@ class Compiled(Generic[P, R]):
                 made[id(leaf)] = Variable(array, requires_grad=False)
         args, kwargs = structure.build([made.get(id(leaf), leaf) for leaf in leaves])
         result = self.instead(*args, **kwargs)
-        return result if given else map_leaves(_array_unless_connected, result)
+        own = lambda x: x._array if isinstance(x, Variable) and not x._node.requires_grad else x  # noqa: E731
+        return result if given else map_leaves(own, result)
 
     def __xpgrad_transformed__(
         self, transform: Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -398,10 +401,6 @@ def _again(f: Any, instead: Any, verify: Verify, cache_size: int, options: Optio
     made = Compiled(f, verify=verify, cache_size=cache_size, options=options)
     made.instead = instead
     return made
-
-
-def _array_unless_connected(leaf: Any) -> Any:
-    return leaf._array if isinstance(leaf, Variable) and not leaf._node.requires_grad else leaf
 
 
 @overload

@@ -106,7 +106,7 @@ def failure_of(trace: Trace) -> str | None:
     facts = trace.facts
     if trace.failure is not None:
         return trace.failure
-    if facts.changed or facts.effects:
+    if facts.reason is None and (facts.changed or facts.effects):
         what = (facts.changed or list(facts.effects.values()))[0]
         return (
             f"it changed {what.title} from outside, which no program repeats: return it, or keep it in a Variable and "

@@ -267,6 +267,50 @@ STATES = {
     "a keyword of a cached function": ("g = 2.0\n@functools.cache\ndef h(*, v): return g * v", "h(v=1.0)",
         "g = 3.0; h.cache_clear()"),
     "a dictionary in a new class": ("a = [2.0]", "sum(type('T', (), {'a': a}).a)", "a.append(5.0)"),
+    "a field of a structure in C": ("import ctypes\nclass S(ctypes.Structure): _fields_ = [('a', ctypes.c_double)]\n"
+        "s = S(2.0)", "s.a", "s.a = 3.0"),
+    "a cached method": ("class K:\n    r = 2.0\n    @functools.cache\n    def h(self, n): return n * self.r\nk = K()",
+        "k.h(2)", "k.r = 3.0; K.h.cache_clear()"),
+    "a context variable without a value": ("v = contextvars.ContextVar('v')\ndef h():\n    try: return v.get()\n"
+        "    except LookupError: return v.get(2.0)", "h()", "v.set(3.0)"),
+    "the precision of decimal numbers": ("import decimal\nd = decimal.Decimal(1)\ndef h():\n"
+        "    return float(d / 3) * float(decimal.Decimal(2) / 3)", "h()", "decimal.getcontext().prec = 3"),
+    "a weak set": ("class K: pass\nk, k2 = K(), K()\ns = weakref.WeakSet([k])", "len(s)", "s.add(k2)"),
+    "a weak method": ("class K:\n    v = 2.0\n    def act(self): return self.v\nk = K()\nr = weakref.WeakMethod(k.act)",
+        "r()()", "k.v = 3.0"),
+    "an event": ("e = threading.Event()", "(2.0 if e.is_set() else 3.0)", "e.set()"),
+    "the name of a thread": ("name = threading.current_thread().name", "len(threading.current_thread().name)",
+        "threading.current_thread().name = 'a' + name"),
+    "a condition": ("c, o = threading.Condition(), NS(v=2.0)\ndef h():\n    with c: return o.v", "h()", "o.v = 3.0"),
+    "a path": ("a = ['b']", "float(len(os.path.join(*a)))", "a.append('c')"),
+    "what __getattribute__ finds": ("class C:\n    k = 2.0\n    def __getattribute__(self, n):\n"
+        "        v = super().__getattribute__(n)\n        return v * 2 if n == 'k' else v\nc = C()",
+        "c.k", "C.k = 3.0"),
+    "a registered subclass": ("import abc\nclass A(abc.ABC): pass\nclass K: pass", "(2.0 if issubclass(K, A) else 3.0)",
+        "A.register(K)"),
+    "type hints": ("import typing\nclass K: a: int", "len(typing.get_type_hints(K))", "K.__annotations__['b'] = int"),
+    "attributes in a format": ("o = NS(a=NS(b=2), c=[5])\nd = {'2-5-5': 2.0, '3-5-5': 3.0}",
+        "d['{0.a.b}-{o.c[0]}-{1}'.format(*[o], 5, o=o)]", "o.a.b = 3"),
+    "a format with numbers that are left out": ("a, b = NS(v=1), NS(v=2)\nd = {'{1},2': 2.0, '{1},3': 3.0}",
+        "d['{{{.v}}},{.v}'.format(a, b)]", "b.v = 3"),
+    "a name among the builtins": ("import builtins\nbuiltins.outside = lambda: 2.0", "outside()",
+        "builtins.outside = lambda: 3.0"),
+    "an attribute of a subclass of arrays": ("class A(np.ndarray): pass\na = np.ones(3).view(A)\na.k = 2.0", "a.k",
+        "a.k = 3.0"),
+    "items as attributes": ("class C(dict): __getattr__ = dict.__getitem__\nc = C(a=2.0)", "c.a", "c['a'] = 3.0"),
+    "attributes that objects share": ("class C:\n    shared = {'v': 2.0}\n    def __init__(self):\n"
+        "        self.__dict__ = self.shared", "C().v", "C.shared['v'] = 3.0"),
+    "the name of a class": ("class C: pass", "len(type(C()).__name__)", "C.__name__ = 'Longer'"),
+    "attributes of a module by a function": ("m = types.ModuleType('outside_m')\n"
+        "exec('d = {\"v\": 2.0}\\ndef __getattr__(n): return d[n]', m.__dict__)", "m.v", "m.d['v'] = 3.0"),
+    "equal namespaces": ("a, b = NS(v=1), NS(v=1)", "(2.0 if a == b else 3.0)", "b.v = 2"),
+    "unequal objects": ("class C: pass\na, b = C(), C()", "(2.0 if a != b else 3.0)", "C.__ne__ = lambda a, b: False"),
+    "an order": ("class C:\n    def __ge__(self, o): return True\nclass D(C): pass\na, b = C(), D()",
+        "(2.0 if b <= a else 3.0)", "D.__le__ = lambda a, b: False"),
+    "an iterator that was missing": ("class C:\n    def __getitem__(self, i): return [1.0, 2.0][i]\nc = C()", "sum(c)",
+        "C.__iter__ = lambda self: iter([5.0])"),
+    "a setter that was missing": ("class C: pass\nc = C()\ndef h():\n    c.v = 2.0\n    return c.v", "h()",
+        "C.__setattr__ = lambda c, n, v: object.__setattr__(c, n, v * 2)"),
 }  # fmt: skip
 PLACES = {
     # How `f`, a function of one Variable, reads it.

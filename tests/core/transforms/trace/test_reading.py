@@ -2,10 +2,12 @@
 
 import collections
 import contextlib
+import contextvars
 import functools
 import gc
 import io
 import linecache
+import threading
 import types
 import warnings
 
@@ -223,14 +225,21 @@ def test_a_method_compiled_in_its_class_serves_each_object():
             layer.k += 1
 
 
-def test_an_array_that_is_replaced_at_each_call_is_named():
-    held = {"w": np.full(3, 2.0)}
-    compiled = compile(lambda x: x * held["w"])
+@pytest.mark.parametrize(
+    ("held", "key", "read", "what"),
+    [
+        ({"w": np.full(3, 2.0)}, "w", lambda held: held["w"], "ndarray from outside, the item 'w' of a dict"),
+        ([3.0, 2.0], 1, lambda held: sum(x for x in held), "float from outside, the items of a list"),
+    ],
+    ids=["an item", "a loop"],
+)
+def test_what_is_replaced_at_each_call_is_named(held, key, read, what):
+    compiled = compile(lambda x: x * read(held))
     for number in range(6):
-        what = "4 values of the ndarray from outside, the item 'w' of a dict, have needed a program each: pass it as an"
-        with pytest.warns(CompileWarning, match=what) if number == 3 else contextlib.nullcontext():
-            assert np.array_equal(compiled(X), X * held["w"])
-        held["w"] = held["w"] + 1
+        text = f"4 values of the {what}, have needed a program each: pass it as an"
+        with pytest.warns(CompileWarning, match=text) if number == 3 else contextlib.nullcontext():
+            assert np.array_equal(compiled(X), X * read(held))
+        held[key] = held[key] + 1
 
 
 @pytest.mark.parametrize("kind", [Variable, np.asarray])
@@ -294,13 +303,38 @@ def counted_in_cell():
     return f
 
 
-@pytest.mark.parametrize("make", [counted_in_list, counted_in_object, counted_in_cell])
-def test_a_function_that_changes_external_state_runs_without_a_program(make):
+def computed_in_a_thread():
+    held = Scaled()
+
+    def read():
+        held.found = held.k
+
+    def f(x):
+        held.k = float(held.k) + 1
+        thread = threading.Thread(target=read)
+        thread.start()
+        thread.join()
+        return x * held.found
+
+    return f
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        *(
+            (make, "from outside, which no program repeats")
+            for make in (counted_in_list, counted_in_object, counted_in_cell)
+        ),
+        (computed_in_a_thread, "it creates a thread, whose code is not followed"),
+    ],
+)
+def test_a_function_that_changes_external_state_runs_without_a_program(make, why):
     f, compiled = make(), compile(make())
-    with pytest.warns(CompileWarning, match="from outside, which no program repeats"):
+    with pytest.warns(CompileWarning, match=why):
         found = [compiled(X) for _ in range(6)]
     assert all(np.array_equal(y, f(Variable(X)).array) for y in found)
-    with pytest.raises(TraceError, match="from outside, which no program repeats"):
+    with pytest.raises(TraceError, match=why):
         compile(make(), strict=True)(X)
 
 
@@ -387,6 +421,25 @@ def array_of(x):
     return getattr(x, "array", x)
 
 
+class Setting:
+    def __init__(self):
+        self.v = contextvars.ContextVar("v", default=1)
+
+    def __iter__(self):
+        return iter([self.v.get()])
+
+    def clear(self):
+        self.v.set(2)
+
+
+class Doubling(dict):
+    def __setitem__(self, key, value):
+        super().__setitem__(key, 2 * value)
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, 2 * value)
+
+
 EFFECTS = {
     # What is outside, what a call of `x` does to it, and how many of the calls run a program.
     "a set": (set, lambda kept, x: kept.add("a"), 5),
@@ -394,6 +447,10 @@ EFFECTS = {
     "a list of pairs": (list, lambda kept, x: kept.append(("loss", x.sum())), 7),
     "a deque": (collections.deque, lambda kept, x: (kept.append(1), kept.append(x.sum())), 7),
     "a full deque": (lambda: collections.deque(maxlen=3), lambda kept, x: kept.append(x.sum()), 7),
+    "a deleted item": (dict, lambda kept, x: (kept.__setitem__("n", 3), kept.__delitem__("n")), 7),
+    "a context variable that is reset": (Setting, lambda kept, x: kept.v.reset(kept.v.set(3)), 5),
+    "items that are doubled": (Doubling, lambda kept, x: kept.__setitem__("n", 3), 7),
+    "attributes that are doubled": (Doubling, lambda kept, x: setattr(kept, "n", 3), 7),
     "a full deque of numbers": (lambda: collections.deque(maxlen=3), lambda kept, x: kept.extend((1, 2)), 0),
 }
 
@@ -410,7 +467,8 @@ def test_effects_on_containers_are_those_of_eager_calls(make, change, hits):
                 if number == 6:
                     kept.clear()
                 f(X * number if wrap is compile else Variable(X * number))
-                found[-1].append([tuple(map(array_of, x)) if type(x) is tuple else array_of(x) for x in kept])
+                items = (*vars(kept).items(), *kept.items()) if isinstance(kept, Doubling) else kept
+                found[-1].append([tuple(map(array_of, x)) if type(x) is tuple else array_of(x) for x in items])
         if wrap is compile:
             assert f.cache_info().hits == hits
     assert found[0] == found[1]

@@ -2,18 +2,23 @@
 
 import contextlib
 import contextvars
+import decimal
 import functools
 import math
 import operator
+import os
+import re
 import threading
 import types
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
+from string import Formatter
 from typing import Any
 
 from xpgrad.config import at_level, called_with
+from xpgrad.transforms.trace.guards import objects
 from xpgrad.transforms.trace.guards.facts import SLOTS, Facts
-from xpgrad.transforms.trace.guards.guard import ABSENT, contents, inherited, is_constant
+from xpgrad.transforms.trace.guards.guard import ABSENT, contents, inherited, is_constant, name_of
 from xpgrad.transforms.trace.guards.objects import ARRAY, BOX, OTHER, SIMPLE, TRACED, VIEW, VIEWS, is_inside, kind_of
 from xpgrad.transforms.trace.guards.reflection import SPECIAL
 from xpgrad.transforms.trace.guards.stack import FRESH, HIDDEN, MIXED, UNSEEN, Token, Twin
@@ -36,8 +41,8 @@ QUIET = frozenset(
 )
 """Functions that look at no items and no values."""
 CLOCKS = frozenset(["now", "today", "utcnow"])
-LEVELS = frozenset(["isEnabledFor", "getEffectiveLevel"])
-"""Functions of ``logging`` that ask for a level; the others write messages, at recorded calls only."""
+ASKED = frozenset(["isEnabledFor", "getEffectiveLevel", "get_type_hints"])
+"""Functions of ``logging``, whose others write messages, and of ``typing`` whose results depend on what is outside."""
 STATES = frozenset(["sys", "gc"])
 """Modules, written in C, whose functions give the state of the interpreter."""
 COPIES, LOOPS = (list, tuple, dict), (zip, enumerate, reversed)
@@ -104,8 +109,8 @@ class Calls(Facts):
                 return found
         if isinstance(f, GETTERS):
             return self._getter(sh, f, args)
-        if isinstance(f, weakref.ref):
-            return self.read("result", f, None, f())
+        if isinstance(f, weakref.ref) and not isinstance(inherited(type(f), "__call__"), types.FunctionType):
+            return self.read("call", weakref.ref.__call__, (f,), f())
         owner = getattr(f, "__self__", None)
         if isinstance(f, type):
             found = self._class(sh, f, args)
@@ -161,8 +166,12 @@ class Calls(Facts):
         if is_of_arrays(f.__module__ or ""):
             self._look_at(args, f)
             return FRESH
-        if f.__module__ == "logging" and f.__name__ in LEVELS and not any(isinstance(x, Token) for x in args):
-            self.read("call", f, tuple(args), f(*args))
+        if (
+            f.__module__ in ("logging", "typing")
+            and f.__name__ in ASKED
+            and not any(isinstance(x, Token) for x in args)
+        ):
+            self.read("setting", again := functools.partial(f, *sh.given, **sh.keywords), None, repr(again()))
         if is_trusted(f.__module__ or ""):
             transforms = (f.__module__ or "").startswith(TRANSFORMS)
             self.use(args, numbers=not transforms)
@@ -221,6 +230,10 @@ class Calls(Facts):
         return value if len(given) == 1 else MIXED
 
     def _class(self, sh: Any, f: type, args: Sequence[Any]) -> Any:
+        if issubclass(f, threading.Thread):
+            self.refuse("it creates a thread, whose code is not followed")
+        if f is decimal.Decimal:
+            self.read("setting", objects.rounding, None, repr(objects.rounding()))
         called = isinstance(inherited(type(f), "__call__"), types.FunctionType)
         self.look_at_boxes(args)
         followed = f is types.SimpleNamespace
@@ -274,19 +287,21 @@ class Calls(Facts):
             self.use(args if is_trusted(called.__module__) and f.__module__ != TRANSFORMS else ())
             return UNSEEN
         self.use(args)
+        plain = all(kind_of(x) is SIMPLE for x in args)
+        if plain and (getattr(f, "__module__", None) in STATES or f in (threading.get_ident, os.fspath)):
+            return self.read("call", f, tuple(args), f(*args))
         if getattr(f, "__module__", None) in IMPURE or f is open:
             self.refuse(f"it calls {f.__name__}, which may give something else at each call")
         if is_of_arrays(type(f).__module__) or is_of_arrays(getattr(f, "__module__", None) or ""):
             sh.waits = True
             self._look_at(args, f)
             return FRESH
-        if getattr(f, "__module__", None) in STATES and all(kind_of(x) is SIMPLE for x in args):
-            return self.read("call", f, tuple(args), f(*args))
         if getattr(f, "__module__", None) in STATES:
             self.refuse(f"it calls {f.__name__}, whose result depends on what is not seen")
         if id(f) not in QUIET:
             for x in args:
                 self.look(x)
+                self.special(x, "__iter__")
             for x in () if id(f) in LAZY else args:  # code in C may read attributes of objects
                 if not isinstance(x, (Token, types.FunctionType, type)) and kind_of(x) is OTHER:
                     self.look(getattr(x, "__dict__", None))
@@ -297,7 +312,9 @@ class Calls(Facts):
         if not isinstance(f, BUILTINS):
             sh.waits = True
             if isinstance(f, CACHES):
-                if all(kind_of(x) is SIMPLE for x in args) and len(args) == len(sh.given) + len(sh.keywords):
+                if all(kind_of(x) is SIMPLE or self._is_kept(x) for x in args) and len(args) == len(sh.given) + len(
+                    sh.keywords
+                ):
                     cached = functools.partial(f, **sh.keywords) if sh.keywords else f
                     self.cached.append((cached, tuple(sh.given)))
                     sh.late = functools.partial(cached, *sh.given)
@@ -309,6 +326,9 @@ class Calls(Facts):
             return UNSEEN
         return (UNSEEN if id(f) in PICKS else MIXED) if self._danger(f, args) else FRESH
 
+    def _is_kept(self, x: Any) -> bool:
+        return kind_of(x) is OTHER and id(x) in self.known
+
     def _method_in_c(self, sh: Any, f: Any, owner: Any, args: Sequence[Any]) -> Any:
         """A method of a type that is written in C."""
         name, kind = f.__name__, kind_of(owner)
@@ -316,6 +336,10 @@ class Calls(Facts):
         self.use(args)
         if isinstance(owner, type) and (name == "__subclasses__" or (owner.__module__ in IMPURE and name in CLOCKS)):
             self.refuse(f"it calls {name} of {owner.__name__}, which may give something else at each call")
+        if isinstance(owner, weakref.ref) and name == "__call__":
+            return self.read("call", weakref.ref.__call__, (owner,), weakref.ref.__call__(owner))
+        if name == "format" and type(owner) is str:
+            self._format(sh, owner)
         if kind in (SIMPLE, VIEW) or isinstance(owner, type) or id(owner) in self.made:
             for x in (owner, *args) if kind is VIEW else args:
                 self.look(x, arrays=name not in WRITES)
@@ -335,24 +359,18 @@ class Calls(Facts):
             self.write("attribute", owner, args[0])
             return FRESH
         if name == "__getattribute__" and args and isinstance(args[0], str):
-            return self.attribute(sh, owner, args[0])
+            return self._below(sh, owner, args[0])
         if name in ("__reduce_ex__", "__getstate__") and hasattr(owner, "__dict__"):
             self.look(vars(owner))
             return MIXED
-        if name in OF_OBJECTS or (type(owner) in LOCKS and not args):
+        if name in OF_OBJECTS or (type(owner) in LOCKS and (not args or name == "__exit__")):
             return FRESH
         if name == "__get__" and not any(isinstance(x, Token) for x in args):
             return f(*args)
         if kind is BOX:
             return self._method_of_box(sh, name, owner, args)
-        if isinstance(owner, contextvars.ContextVar) and name == "get":
-            try:
-                return self.read("context", owner, None, owner.get())
-            except LookupError:
-                return FRESH
         if isinstance(owner, contextvars.ContextVar):
-            self.write("context", owner, None)
-            return UNSEEN
+            return self._context(name, owner, args)
         if isinstance(owner, types.GeneratorType):
             if id(owner) in self.known:
                 self.refuse("it advances a generator from outside")
@@ -364,6 +382,36 @@ class Calls(Facts):
         self.refuse(f"it calls {name} of a {type(owner).__name__}, whose state is not seen")
         return UNSEEN
 
+    def _below(self, sh: Any, o: Any, name: str) -> Any:
+        """Note what ``object.__getattribute__`` returns, which a class of `o` calls in its own."""
+        self.read("inherited", o, name, found := inherited(type(o), name))
+        space = object.__getattribute__(o, "__dict__") if hasattr(o, "__dict__") else {}
+        value = self.item(sh, self._new(space) if id(o) in self.made else space, name)
+        return self._waiting(sh) if (value is ABSENT and found is ABSENT) or isinstance(found, property) else value
+
+    def _context(self, name: str, owner: contextvars.ContextVar[Any], args: Sequence[Any]) -> Any:
+        if name == "get":
+            value = self.read("context", owner, None, owner.get(ABSENT))  # its own default never changes
+            return value if value is not ABSENT else args[0] if args else UNSEEN
+        if name == "reset":
+            self.read_before(self.effects.get((id(owner), name_of(None))))
+        self.write("context", owner, None)
+        return UNSEEN
+
+    def _format(self, sh: Any, text: str) -> None:
+        """Note the attributes and items that a format like ``"{0.name}"`` reads."""
+        given: dict[Any, Any] = {**dict(enumerate(sh.given)), **sh.keywords}
+        for number, field in enumerate(each[1] for each in Formatter().parse(text) if each[1] is not None):
+            first, *path = re.split(r"(?=[.[])", field)
+            x = given.get(int(first) if first.isdigit() else first or number, UNSEEN) if path else None
+            for each in path:
+                name: Any = each[1:].rstrip("]")
+                x = (
+                    self.attribute(sh, x, name)
+                    if each[0] == "."
+                    else self.item(sh, x, int(name) if name.isdigit() else name)
+                )
+
     def _method_of_box(self, sh: Any, name: str, owner: Any, args: Sequence[Any]) -> Any:
         seen = bool(args) and not isinstance(args[0], Token)
         if name in ("get", "__getitem__") and seen:
@@ -373,7 +421,9 @@ class Calls(Facts):
             return self.read("membership", owner, args[0], args[0] in owner)
         if name in WRITES:
             if name in ("pop", "setdefault", "__setitem__", "__delitem__") and seen and isinstance(owner, dict):
-                value = FRESH if name[0] == "_" else self.read("item", owner, args[0], owner.get(args[0], ABSENT))
+                value = (
+                    FRESH if name == "__setitem__" else self.read("item", owner, args[0], owner.get(args[0], ABSENT))
+                )
                 self.write("item", owner, args[0])
                 return value if value is not ABSENT else args[1] if len(args) > 1 else None
             if name in READS:
@@ -406,6 +456,10 @@ class Calls(Facts):
         """Note that an attribute is about to be set or deleted."""
         if isinstance(owner, Token) or not isinstance(name, str):
             return self.write("attribute", owner, name)
+        if name == "__dict__":  # its attributes may be shared
+            self.made.pop(id(owner), None)
+            self.know(owner)
+        self.special(owner, "__setattr__")
         setter = inherited(type(owner), name)
         if isinstance(inherited(type(owner), "__setattr__"), types.FunctionType):
             return None  # its code is followed

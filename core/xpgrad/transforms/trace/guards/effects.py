@@ -3,9 +3,11 @@
 import operator
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from contextvars import Context
 from typing import Any, NamedTuple
 
-from xpgrad.transforms.trace.guards.guard import ABSENT, Guard, is_constant
+from xpgrad.transforms.trace.guards.guard import ABSENT, Guard, in_c, is_constant
 from xpgrad.transforms.trace.guards.objects import BOX, TRACED, is_inside, kind_of
 from xpgrad.transforms.trees import flatten
 
@@ -22,18 +24,17 @@ class Effect(Guard):
     def set(self, value: Any) -> None:
         """Assign a value; `ABSENT` deletes the target."""
         kind, owner, key, _ = self
+        if value is ABSENT is self.now():
+            return
         if kind == "contents":
             refill(owner, value)
-        elif kind == "attribute":
-            setattr(owner, key, value) if value is not ABSENT else delattr(owner, key)
         elif kind == "context":
-            owner.set(value)
-        elif kind == "cell":
-            owner.cell_contents = value
-        elif value is not ABSENT:
-            owner[key] = value
-        else:
-            del owner[key]
+            with suppress(LookupError):  # in another context it has its own default
+                owner.set(value if value is not ABSENT else Context().run(owner.get))
+        else:  # a `__setattr__` in Python was followed, and is not called again
+            given = (value,) if value is not ABSENT else ()
+            name = f"__{'set' if given else 'del'}{'attr' if kind in ('attribute', 'cell') else 'item'}__"
+            in_c(type(owner), name)(owner, "cell_contents" if kind == "cell" else key, *given)
 
 
 class Set(NamedTuple):

@@ -1,6 +1,7 @@
 """`Facts`: knowledge of the objects used by a call, and of the values that it has read and set outside."""
 
 import collections
+import decimal
 import functools
 import types
 from collections.abc import Callable, Iterable, Iterator
@@ -11,7 +12,7 @@ from xpgrad.graph.variable import Variable
 from xpgrad.transforms.containers import container_of
 from xpgrad.transforms.trace.guards import objects
 from xpgrad.transforms.trace.guards.effects import Effect, Set, repeated
-from xpgrad.transforms.trace.guards.guard import ABSENT, READ, Guard, contents, inherited, is_constant, same
+from xpgrad.transforms.trace.guards.guard import ABSENT, READ, Guard, contents, inherited, is_constant, name_of, same
 from xpgrad.transforms.trace.guards.numbers import Numbers
 from xpgrad.transforms.trace.guards.objects import ARRAY, BOX, OTHER, SIMPLE, TRACED, VIEW, is_inside, kind_of
 from xpgrad.transforms.trace.guards.stack import FRESH, HIDDEN, MIXED, UNSEEN, Token, Twin
@@ -51,16 +52,14 @@ class Facts:
     """
 
     def __init__(self, meets: Callable[[Any], None]) -> None:
-        self.guards: dict[tuple[str, int, Any], Guard] = {}
-        self.effects: dict[tuple[int, Any], Effect] = {}
+        self.guards, self.effects = dict[tuple[str, int, Any], Guard](), dict[tuple[int, Any], Effect]()
         self.reason: str | None = None
         self._meets = meets
-        self.changed, self.sets = list[Guard](), list[Set]()
-        self.cached: list[tuple[Any, tuple[Any, ...]]] = []
-        self.warnings: list[str] = []
+        self.changed, self.sets, self.warnings = list[Guard](), list[Set](), list[str]()
+        self.cached = list[tuple[Any, tuple[Any, ...]]]()
         self.at: Any = None
         self.made, self.known, self.passed = dict[int, Any](), dict[int, Any](), dict[int, Any]()
-        self.entered: dict[tuple[int, Any], Any] = {}
+        self.entered = dict[tuple[int, Any], Any]()
         self.seen, self.numbers = set[Any](), Numbers()
 
     def refuse(self, why: str) -> None:
@@ -74,10 +73,8 @@ class Facts:
 
     def know(self, x: Any) -> None:
         """Note an object from outside."""
-        if id(x) not in self.known and id(x) not in self.made:
-            kind = kind_of(x)
-            if kind is SIMPLE:
-                return
+        kind = kind_of(x)
+        if kind is not SIMPLE and id(x) not in self.known and id(x) not in self.made:
             self.known[id(x)] = x
             if kind is ARRAY and type(x) in plugins.by_type:
                 self._meets(x)
@@ -106,7 +103,7 @@ class Facts:
             return self._new(value)
         whole = self.effects.get((id(owner), name_of(None)))
         if whole is not None and whole.kind == "contents":  # it was changed as a whole, and its earlier contents count
-            self.guards.setdefault(("contents", id(owner), name_of(None)), Guard("contents", owner, None, whole.value))
+            self.read_before(whole)
             return value
         if (id(owner), name) in self.effects:
             return self._new(value)
@@ -115,7 +112,15 @@ class Facts:
         place = kind, id(owner), name
         if place not in self.guards:
             self.guards[place] = Guard(kind, owner, key, value)
+        if type(value) is decimal.Decimal:
+            self.read("setting", objects.rounding, None, repr(objects.rounding()))
         return value
+
+    def read_before(self, effect: Effect | None) -> None:
+        """Note that what the call has set was read before."""
+        if effect is not None:
+            kind, owner, key, value = effect
+            self.guards.setdefault((kind, id(owner), name_of(key)), Guard(kind, owner, key, value))
 
     def _new(self, value: Any) -> Any:
         """Note that the call has made a value, if it is not from outside, and return it."""
@@ -233,10 +238,10 @@ class Facts:
                 self.read("values", x, None, objects.values(x))
             else:
                 self.passed.pop(id(x), None)
-                what = f"an array of {x.dtype} {tuple(x.shape)}"
                 self.warnings.append(
-                    f"the values of {what} from outside are read{self.line} by code that is no part of the "
-                    "program, which does not notice when they change: pass it as an argument, or read a part of it"
+                    f"the values of an array of {x.dtype} {tuple(x.shape)} from outside are read{self.line} by code "
+                    "that is no part of the program, which does not notice when they change: pass it as an argument, "
+                    "or read a part of it"
                 )
         elif type(x) not in plugins.by_type:
             self.refuse(f"values of a {type(x).__name__} are read, whose state is not seen")
@@ -287,6 +292,8 @@ class Facts:
 
     def _of_array(self, o: Any, name: str) -> Any:
         value = getattr(o, name, ABSENT)
+        if name in getattr(o, "__dict__", ()):
+            return self.read("attribute", o, name, value)
         if kind_of(value) is ARRAY and self.knows(o):
             self.know(value)
         if isinstance(value, Iterator):  # `flat`
@@ -345,19 +352,17 @@ class Facts:
 
     def _of_descriptor(self, sh: Any, o: Any, name: str, found: Any) -> Any:
         """Return the value of a property or another descriptor: its code is followed, or it is read again."""
-        if is_ours(type(found).__module__) and is_trusted(type(found).__module__):
-            value: Any = getattr(o, name, ABSENT)  # a bound method is another object each time
-            bound = isinstance(value, types.MethodType)
-            self.read(*(("method", o, name, value.__func__) if bound else ("attribute", o, name, value)))
-            return value
-        plain = isinstance(found, PROPERTIES)
+        plain, module = isinstance(found, PROPERTIES), type(found).__module__
         code = getattr(found, "fget", None) or getattr(found, "func", None)
-        if plain and is_trusted(getattr(code, "__module__", None) or ""):
-            value = getattr(o, name, ABSENT)  # a property of the library without side effects
-            if kind_of(value) is TRACED:
-                return value
-            return self.read("attribute", o, name, value) if id(o) not in self.made else value
-        if not is_ours(type(found).__module__) and not is_ours(getattr(code, "__module__", None)):
+        in_c = not (plain or isinstance(inherited(type(found), "__get__"), types.FunctionType))
+        of_library = plain and is_trusted(getattr(code, "__module__", None) or "")
+        if in_c or of_library or (is_ours(module) and is_trusted(module)):
+            value: Any = getattr(o, name, ABSENT)  # without side effects
+            bound = isinstance(value, types.MethodType)  # which is another object each time
+            if not of_library or (kind_of(value) is not TRACED and id(o) not in self.made):
+                self.read(*(("method", o, name, value.__func__) if bound else ("attribute", o, name, value)))
+            return value
+        if not is_ours(module) and not is_ours(getattr(code, "__module__", None)):
             self.read("class attribute" if plain and not isinstance(o, type) else "inherited", o, name, found)
         if isinstance(found, functools.cached_property):
             self.read("own", o, name, vars(o).get(name, ABSENT))
@@ -368,6 +373,8 @@ class Facts:
         if is_ours(kind.__module__):
             return self._waiting(sh)
         hook = inherited(kind, "__getattr__")
+        if hook in (dict.__getitem__, dict.get):
+            return self.item(sh, o, name)
         self.read("class attribute" if isinstance(hook, types.FunctionType) else "inherited", o, "__getattr__", hook)
         self.read("inherited", o, name, ABSENT)
         if hasattr(o, "__dict__"):
@@ -491,8 +498,3 @@ class Facts:
         """Restore the values before all assignments of the call."""
         for effect in (*(each.effect for each in self.sets), *self.effects.values()):
             effect.set(effect.value)
-
-
-def name_of(key: Any) -> Any:
-    """Return a key of a dictionary as a name of a guard."""
-    return (type(key), key) if type(key) in (str, int) else repr(key) if kind_of(key) is SIMPLE else id(key)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from xpgrad.backend.plugins import plugins
 from xpgrad.transforms.containers import container_of
-from xpgrad.transforms.trace.guards.objects import PLAIN, values
+from xpgrad.transforms.trace.guards.objects import PLAIN, SIMPLE, kind_of, values
 
 
 class Absent:
@@ -35,14 +35,16 @@ class Guard(NamedTuple):
 
     @property
     def _name(self) -> str:
-        return "" if self.key is None or self.kind in ("cell", "result") else f" {self.key!r}"
+        return "" if self.key is None or self.kind in ("call", "cell") else f" {self.key!r}"
 
     @property
     def _owner(self) -> str:
         if self.kind == "global":
             return f"the module {self.owner.get('__name__', '?')}"
-        if isinstance(self.owner, (type, types.FunctionType, types.ModuleType)):
-            return str(getattr(self.owner, "__qualname__", self.owner.__name__))
+        if isinstance(self.owner, types.ModuleType):
+            return f"the module {self.owner.__name__}"
+        if isinstance(self.owner, (type, types.FunctionType, types.BuiltinFunctionType)):
+            return self.owner.__qualname__
         return f"a {type(self.owner).__name__}"
 
     def now(self) -> Any:
@@ -70,6 +72,12 @@ def inherited(kind: type, name: str) -> Any:
         if name in each.__dict__:
             return each.__dict__[name]
     return ABSENT
+
+
+def in_c(kind: type, name: str) -> Any:
+    """Return the method of a class that is written in C, which those in Python call in the end."""
+    found = (vars(each)[name] for each in kind.__mro__ if name in vars(each))
+    return next(f for f in found if not isinstance(f, types.FunctionType))
 
 
 def contents(box: Any) -> tuple[Any, ...]:
@@ -101,24 +109,22 @@ READ: dict[str, Callable[[Any, Any], Any]] = {
     "contents": lambda o, k: contents(o),
     "values": lambda o, k: values(o),
     "part": lambda o, k: values(o[k]),
-    "result": lambda o, k: o(),
-    "context": lambda o, k: o.get(),
+    "context": lambda o, k: o.get(ABSENT),
     "tree": lambda o, k: o,
     "call": lambda o, k: o(*k),
-    "instance": isinstance,
     "setting": lambda o, k: repr(o()),
 }
 """How each kind is read again."""
 TITLES = {
     "global": "the variable", "cell": "a variable", "method": "the method", "item": "the item", "class": "the class",
     **dict.fromkeys(("attribute", "own", "of class", "inherited", "class attribute"), "the attribute"),
-    "element": "the element", "length": "the length", "contents": "the items", "setting": "the result",
-    **dict.fromkeys(("values", "part"), "the values"), **dict.fromkeys(("result", "context"), "the value"),
+    "element": "the element", "length": "the length", "contents": "the items",
+    **dict.fromkeys(("call", "setting"), "the result"),
+    **dict.fromkeys(("values", "part"), "the values"), "context": "the value",
 }  # fmt: skip
 SOURCE = {
     "global": "{o}[{k}]", "attribute": "{o}.{n}", "method": "{o}.{n}.__func__", "class attribute": "type({o}).{n}",
     "class": "type({o})", "cell": "{o}.cell_contents", "membership": "({k} in {o})", "length": "len({o})",
-    "context": "{o}.get()", "result": "{o}()",
 }  # fmt: skip
 """How the source of an entry reads what is there; all else is read by `READ`."""
 
@@ -150,6 +156,11 @@ def same_tree(x: Any, known: tuple[type, Any]) -> bool:
     kind, empty = known
     container = container_of(kind)
     return container is not None and type(x) is kind and container.same(x, empty)
+
+
+def name_of(key: Any) -> Any:
+    """Return a key of a dictionary as a name of a guard."""
+    return (type(key), key) if type(key) in (str, int) else repr(key) if kind_of(key) is SIMPLE else id(key)
 
 
 def is_constant(value: Any) -> bool:

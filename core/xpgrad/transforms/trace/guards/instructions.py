@@ -74,7 +74,11 @@ def load_global(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
         self.seen.add((id(space), name))
     elif sh.ours and kind_of(value) is BOX:
         self.made[id(value)] = value
-    push(s, sh.frame.f_builtins.get(name, ABSENT) if value is ABSENT else value, arg & 1)
+    if value is ABSENT:
+        value = sh.frame.f_builtins.get(name, ABSENT)
+        if getattr(value, "__module__", "builtins") != "builtins" or value is ABSENT:
+            self.read("global", sh.frame.f_builtins, name, value)
+    push(s, value, arg & 1)
 
 
 def load_name(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
@@ -125,6 +129,17 @@ def store_attr(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
     owner, value = s.pop(), s.pop()
     self.assign(sh, owner, name)
     sh.calling, sh.given, sh.keywords = inherited(type(owner), "__setattr__"), (owner, name, value), {}
+
+
+def delete_subscript(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    key, owner = s.pop(), s.pop()
+    self.item(sh, owner, key)
+    _set_item(self, owner, key if hasattr(owner, "keys") else slice(None))
+
+
+def delete_global(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
+    load_global(self, sh, [], 0, name)
+    self.write("global", sh.frame.f_globals, name)
 
 
 def binary_slice(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
@@ -356,22 +371,24 @@ def call_function_ex(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> No
     del s[-n:]
     for x in (args, *rest):
         self.look(x, False)
-    known = [y for x in rest if isinstance(x, dict) for y in x.values()]
-    sh.given, sh.keywords = (), {}
-    s.append(self.call(sh, function, [*(args if isinstance(args, (tuple, list)) else (args,)), *rest, *known]))
+    named = {key: y for x in rest if isinstance(x, dict) for key, y in x.items()}
+    sh.given, sh.keywords = args if isinstance(args, (tuple, list)) else (), named
+    s.append(self.call(sh, function, [*(args if isinstance(args, (tuple, list)) else (args,)), *rest, *named.values()]))
 
 
 RULES: dict[str, Rule] = {
     # of all versions
     "LOAD_FAST": load_fast, "STORE_FAST": store_fast,
     "LOAD_CONST": lambda self, sh, s, arg, value: s.append(value),
+    "POP_TOP": lambda self, sh, s, arg, value: s.pop(),
+    **dict.fromkeys(("RESUME", "NOP", "JUMP_FORWARD", "JUMP_BACKWARD"), lambda self, sh, s, arg, value: None),
     "PUSH_NULL": lambda self, sh, s, arg, value: s.append(NULL),
     "COPY": lambda self, sh, s, arg, value: s.append(s[-arg]),
     "SWAP": swap, "LOAD_GLOBAL": load_global, "LOAD_NAME": load_name, "LOAD_DEREF": load_deref,
     "STORE_DEREF": store_deref, "LOAD_ATTR": load_attr, "STORE_ATTR": store_attr,
-    "DELETE_ATTR": lambda self, sh, s, arg, name: self.assign(sh, s.pop(), name),
+    "DELETE_ATTR": lambda self, sh, s, arg, name: self.assign(sh, (self.attribute(sh, s[-1], name), s.pop())[1], name),
     "STORE_SUBSCR": store_subscript,
-    "DELETE_SUBSCR": lambda self, sh, s, arg, value: _set_item(self, s.pop(-2), s.pop()),
+    "DELETE_SUBSCR": delete_subscript,
     "BUILD_SLICE": build_slice, "UNARY_NEGATIVE": ops.negative, "UNARY_INVERT": ops.unary, "UNARY_NOT": ops.to_bool,
     "BINARY_OP": ops.binary, "COMPARE_OP": ops.compare,
     "IS_OP": lambda self, sh, s, arg, value: replace(self, s, 2, False, FRESH),
@@ -393,7 +410,7 @@ RULES: dict[str, Rule] = {
     "STORE_NAME": lambda self, sh, s, arg, name: store_name(self, sh, s.pop(), name),
     "DELETE_NAME": lambda self, sh, s, arg, name: store_name(self, sh, None, name),
     "STORE_GLOBAL": lambda self, sh, s, arg, name: self.write("global", sh.frame.f_globals, name),
-    "DELETE_GLOBAL": lambda self, sh, s, arg, name: self.write("global", sh.frame.f_globals, name),
+    "DELETE_GLOBAL": delete_global,
     "DELETE_DEREF": lambda self, sh, s, arg, name: store_deref(self, sh, [*s, FRESH], arg, name),
 }  # fmt: skip
 OF_VERSIONS: list[tuple[tuple[int, int], tuple[int, int], dict[str, Rule]]] = [

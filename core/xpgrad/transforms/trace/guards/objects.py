@@ -69,6 +69,12 @@ def is_small(x: Array) -> bool:
     return bool(math.prod(x.shape) * getattr(x.dtype, "itemsize", 16) <= MAX_BYTES)
 
 
+def rounding() -> tuple[Any, ...]:
+    """Return the settings of this thread on which decimal numbers depend."""
+    now = decimal.getcontext()
+    return now.prec, now.rounding
+
+
 @functools.cache
 def shows_views(backend: Any) -> bool:
     """Return whether a library shows which arrays are views; else some that seem so may be copies."""

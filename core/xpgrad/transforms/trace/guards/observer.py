@@ -188,14 +188,15 @@ class Observer(Calls):
         return functions[0] if functions else None
 
     def _method_of(self, first: Any, code: types.CodeType) -> Any:
-        lines: Any = (first.__mro__ if isinstance(first, type) else (), type(first).__mro__)
+        is_class = issubclass(type(first), type)  # `isinstance` would call a `__getattribute__`
+        lines: Any = (first.__mro__ if is_class else (), type(first).__mro__)
         for kind in (kind for line in lines for kind in line):
             found = vars(kind).get(code.co_name)
             if found is None:
                 continue
             for f in (found, *(getattr(found, name, None) for name in WRAPPERS)):
                 if getattr(f, "__code__", None) is code:
-                    if not isinstance(first, type) and id(first) not in self.made and not is_ours(kind.__module__):
+                    if not is_class and id(first) not in self.made and not is_ours(kind.__module__):
                         self.read("class attribute" if f is found else "inherited", first, code.co_name, found)
                     return f
         return None
@@ -227,12 +228,8 @@ class Observer(Calls):
         """Forget all frames and objects."""
         for sh in self.shadows.values():
             sh.frame, sh.stack = None, []
-        self.shadows.clear()
-        self._inner.clear()
-        self._followed.clear()
-        self.left_out.clear()
-        self._handed.clear()
-        self._closures.clear()
+        for noted in (self.shadows, self._inner, self._followed, self.left_out, self._handed, self._closures):
+            noted.clear()
         self._meets = lambda x: None
         self.at = None
 
@@ -255,9 +252,8 @@ class Observer(Calls):
             return
         if sh.may is not None and offset not in sh.may:
             self._catch_up(sh, offset)
-        step = sh.plan[offset]
-        sh.may = step.following
-        sh.skip = step.offset if step.offset != offset else None
+        name, arg, value, depth, real, sh.may = sh.plan[offset]
+        sh.skip = real if real != offset else None
         stack = sh.stack
         if sh.late is not None:
             late, sh.late = sh.late, None
@@ -267,19 +263,19 @@ class Observer(Calls):
                 stack[-1] = late() if isinstance(late, functools.partial) else late[0]
                 self.know_all((stack[-1],) if isinstance(late, functools.partial) else ())
         sh.waits = False
-        if len(stack) > step.depth:
-            del stack[step.depth :]
-        while len(stack) < step.depth:
+        if len(stack) > depth:
+            del stack[depth:]
+        while len(stack) < depth:
             stack.append(UNSEEN)
         self.at = sh
-        rule = RULES.get(step.name)
+        rule = RULES.get(name)
         try:
             if rule is not None:
-                rule(self, sh, stack, step.arg, step.value)
+                rule(self, sh, stack, arg, value)
             else:
-                other(self, sh, stack, step.name, step.arg)
+                other(self, sh, stack, name, arg)
         except Exception as error:  # an error of this package must not stop the user's function
-            self.refuse(f"{step.name}{sh.line} could not be followed: {type(error).__name__}: {error}")
+            self.refuse(f"{name}{sh.line} could not be followed: {type(error).__name__}: {error}")
 
     def _catch_up(self, sh: Shadow, offset: int) -> None:
         """Follow instructions whose events were lost: CPython drops some where another tool disables a line event."""

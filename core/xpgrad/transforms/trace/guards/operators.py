@@ -2,6 +2,7 @@
 
 import dis
 import operator
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,11 @@ METHODS = {
     "+": "add", "-": "sub", "*": "mul", "@": "matmul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow",
     "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift",
 }  # fmt: skip
+COMPARED = {
+    **dict.fromkeys(("==", "!="), ("__eq__", "__ne__")), **dict.fromkeys(("<", ">"), ("__lt__", "__gt__")),
+    **dict.fromkeys(("<=", ">="), ("__le__", "__ge__")),
+}  # fmt: skip
+"""The methods of each comparison, and the reflected one's."""
 MAX_CHARACTERS = 1000
 
 Stack = list[Any]
@@ -103,7 +109,8 @@ def compare(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
         self.numbers.use((a, b))
         sh.waits = True
         for x in (a, b):
-            self.special(x, "__eq__", "__lt__", "__gt__")
+            self.special(x, *COMPARED[str(value).strip("bol()")])
+            self.look(vars(x) if isinstance(x, types.SimpleNamespace) else None)
         replace(self, s, 2, True, FRESH)
     else:
         s[-2:] = [FRESH]

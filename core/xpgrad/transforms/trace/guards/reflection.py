@@ -47,7 +47,7 @@ def _type(self: Any, sh: Any, args: Sequence[Any]) -> Any:
     if len(args) != 1:
         return NotImplemented
     if isinstance(args[0], Token):
-        return FRESH
+        return args[0].kind or FRESH
     return type(args[0]) if kind_of(args[0]) is not OTHER else self.read("class", args[0], None, type(args[0]))
 
 
@@ -57,7 +57,13 @@ def _isinstance(self: Any, sh: Any, args: Sequence[Any]) -> Any:
         if isinstance(kinds, type) and type(kinds) is type:
             self.read("class", x, None, type(x))
         elif not isinstance(kinds, Token) and id(x) not in self.made:
-            self.read("instance", x, kinds, isinstance(x, kinds))
+            self.read("call", isinstance, (x, kinds), isinstance(x, kinds))
+    return FRESH
+
+
+def _issubclass(self: Any, sh: Any, args: Sequence[Any]) -> Any:
+    if not any(isinstance(x, Token) for x in args) and type(args[1]) is not type:
+        self.read("call", issubclass, tuple(args), issubclass(*args))
     return FRESH
 
 
@@ -87,6 +93,7 @@ def _len(self: Any, sh: Any, args: Sequence[Any]) -> Any:
 _RULES: list[tuple[Any, Any]] = [
     (getattr, _getattr), (hasattr, _hasattr), (setattr, _setattr), (delattr, _setattr), (vars, _vars), (super, _super),
     (type, _type), (len, _len), (dir, _dir), (isinstance, _isinstance),
+    (issubclass, _issubclass),
     (globals, lambda self, sh, args: sh.frame.f_globals),
     (id, lambda self, sh, args: FRESH if isinstance(args[0], Token) else id(args[0])),
 ]  # fmt: skip

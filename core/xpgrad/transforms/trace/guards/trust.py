@@ -4,6 +4,7 @@ import copy
 import functools
 import os
 import sysconfig
+import weakref
 from collections.abc import Callable
 from types import CodeType
 from typing import Any
@@ -21,7 +22,7 @@ TREES = "models.plan", "models.tree"
 MODULES = frozenset(
     [
         *("_collections_abc", "abc", "ast", "enum", "importlib", "linecache", "logging", "numbers", "re"),
-        *("threading", "traceback", "typing", "warnings", "_weakrefset", "dis", "opcode", "tokenize"),
+        *("traceback", "typing", "warnings", "dis", "opcode", "tokenize"),
     ]
 )
 """Modules of Python whose functions keep nothing that a program could miss; all others are followed."""
@@ -45,6 +46,8 @@ def leave_out(function: Callable[..., Any]) -> None:
 
 
 leave_out(getattr(copy, "_keep_alive", len))  # it appends to a list of the copy that is being made
+for _kind in (weakref.WeakSet, weakref.WeakKeyDictionary, weakref.WeakValueDictionary):  # called as objects die
+    _left_out.update(each for each in _kind.__init__.__code__.co_consts if isinstance(each, CodeType))
 
 
 def is_followed(module: str, code: CodeType) -> bool:
