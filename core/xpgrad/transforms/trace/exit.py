@@ -41,13 +41,10 @@ def _built(w: EntryWriter, structure: Structure, leaves: Any) -> str:
         return str(next(leaves))
     if kind is type(None):
         return "None"
-    if kind is dict:
-        items = [
-            f"{w.name(key)}: {_built(w, child, leaves)}"
-            for key, child in zip(structure.keys, structure.children, strict=True)
-        ]
-        return f"{{{', '.join(items)}}}"
     children = [_built(w, child, leaves) for child in structure.children]
+    if kind is dict:
+        items = zip(map(w.name, structure.keys), children, strict=True)
+        return f"{{{', '.join(f'{key}: {child}' for key, child in items)}}}"
     if kind is tuple:
         return f"({''.join(f'{child}, ' for child in children)})"
     if kind is list:

@@ -15,7 +15,6 @@ LONG, MIN_REPEATS = 5_000, 500
 """Number of calls from which on a program is searched for a loop, and of those from one line that are taken for one."""
 RECORDED = 2
 """How many calls of a kind are recorded before its program runs."""
-FIRST_CHECK = 5
 
 
 class CacheInfo(NamedTuple):
@@ -70,7 +69,7 @@ def next_of(runs: int, verify: Verify) -> int:
     if verify == "always":
         return runs + 1
     if verify is True:
-        due = FIRST_CHECK
+        due = 5
         while due <= runs:
             due *= 2
         return due

@@ -22,8 +22,6 @@ from xpgrad.transforms.trees import flatten
 from xpgrad.types import Array
 from xpgrad.watch import anomaly, inspection
 
-SUM = "add"
-"""The name of the calls by which a sweep collects the contributions to one cotangent."""
 JOINED = "concat", "stack"
 """Functions with a part of the result for each operand: a sweep puts factors of products together, also cotangents."""
 
@@ -188,7 +186,7 @@ def without(program: Program, cotangents: Sequence[Value], absent: Collection[Va
         mixed = call.name in JOINED and len(linear) < len(call.args[0])
         if missing and len(missing) == len(linear) and call.pure and not mixed:
             gone.update(call.results)
-        elif missing and call.name == SUM and len(linear) == len(call.args) == 2:
+        elif missing and call.name == "add" and len(linear) == len(call.args) == 2:
             (rest,) = (value for value in linear if value not in gone)
             replaced[call.results[0]] = replaced.get(rest, rest)
         else:

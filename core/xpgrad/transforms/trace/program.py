@@ -16,8 +16,6 @@ from xpgrad.transforms.trace.text import text_of
 from xpgrad.transforms.trees import Structure
 from xpgrad.utils.pictures import drawer
 
-SAVED = "xpgrad.programs"
-"""The package that saves programs, which is imported then."""
 __all__ = ["Call", "Origin", "Program", "Value", "substituted", "values_in"]
 
 
@@ -122,7 +120,7 @@ class Program:
             It calls a function that is neither in the standard nor a kernel of xpgrad, draws random numbers, or stores
             values outside.
         """
-        importlib.import_module(SAVED).save(self, file, weights)
+        importlib.import_module("xpgrad.programs").save(self, file, weights)
 
     def __str__(self) -> str:
         return text_of(self)

@@ -14,6 +14,7 @@ from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.leaves import is_array
 from xpgrad.transforms.surroundings import Surroundings
 from xpgrad.transforms.trace.guards.events import following
+from xpgrad.transforms.trace.guards.guard import weaken
 from xpgrad.transforms.trace.guards.numbers import Numbers
 from xpgrad.transforms.trace.guards.objects import is_small
 from xpgrad.transforms.trace.guards.observer import Observer
@@ -172,6 +173,7 @@ class Trace:
         self.facts.returned(returned)
         self._guard_numbers([x.values for x in level.all_entered()])
         self.facts.settle()
+        weaken(self.facts.guards)
         self._check_effects()
         self._check_state()
         sets = [each.value if each.arrays else None for each in self.facts.sets]

@@ -10,6 +10,7 @@ import linecache
 import threading
 import types
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -251,6 +252,24 @@ def test_a_captured_variable_or_array_that_is_replaced_is_not_stale(kind):
             held["w"] = kind(np.full(3, 3.0))
         got = compiled(X)
         assert np.array_equal(got.array if isinstance(got, Variable) else got, X * factor)
+
+
+def test_a_program_does_not_keep_what_a_call_has_by_a_weak_reference():
+    held = xpgrad.Link()
+    reference = weakref.ref(held)
+
+    def f(x):
+        found = reference()
+        return x if found is None else x * found.k
+
+    compiled = compile(f)
+    for factor in (2.0, 2.0, 2.0, 3.0):
+        held.k = factor
+        assert np.array_equal(compiled(X), X * factor)
+    del held
+    gc.collect()
+    assert reference() is None
+    assert np.array_equal(compiled(X), X)
 
 
 def test_a_deleted_global_raises_as_in_eager_calls():

@@ -213,18 +213,14 @@ class Builder:
         return dtype
 
     def _check_number(self, item: Any, dtype: Dtype) -> None:
-        kind = type(item)
-        if kind is float and self.backend.is_kind(dtype, "real floating"):
-            return
-        if kind is int and self.backend.is_kind(dtype, ("integral", "real floating")):
-            if self.backend.is_kind(dtype, "integral"):
-                info = self.backend.namespace.iinfo(dtype)
-                if not info.min <= item <= info.max:
-                    raise Unfusible("a number out of range")
-            return
-        if kind is bool:
-            return
-        raise Unfusible(f"operand {item!r:.40}")
+        kind, integral = type(item), self.backend.is_kind(dtype, "integral")
+        real = kind in (int, float) and self.backend.is_kind(dtype, "real floating")
+        if not (real or kind is bool or (kind is int and integral)):
+            raise Unfusible(f"operand {item!r:.40}")
+        if kind is int and integral:
+            info = self.backend.namespace.iinfo(dtype)
+            if not info.min <= item <= info.max:
+                raise Unfusible("a number out of range")
 
     def operand(self, item: Any, dtype: Dtype) -> Statement:
         """Return a symbol, cast, or a number as a statement of a dtype."""

@@ -18,7 +18,7 @@ from typing import Any
 from xpgrad.config import at_level, called_with
 from xpgrad.transforms.trace.guards import objects
 from xpgrad.transforms.trace.guards.facts import SLOTS, Facts
-from xpgrad.transforms.trace.guards.guard import ABSENT, contents, inherited, is_constant, name_of
+from xpgrad.transforms.trace.guards.guard import ABSENT, contents, inherited, is_constant, name_of, referent
 from xpgrad.transforms.trace.guards.objects import ARRAY, BOX, OTHER, SIMPLE, TRACED, VIEW, VIEWS, is_inside, kind_of
 from xpgrad.transforms.trace.guards.reflection import SPECIAL
 from xpgrad.transforms.trace.guards.stack import FRESH, HIDDEN, MIXED, UNSEEN, Token, Twin
@@ -110,7 +110,7 @@ class Calls(Facts):
         if isinstance(f, GETTERS):
             return self._getter(sh, f, args)
         if isinstance(f, weakref.ref) and not isinstance(inherited(type(f), "__call__"), types.FunctionType):
-            return self.read("call", weakref.ref.__call__, (f,), f())
+            return self.read("call", referent, (f,), f())
         owner = getattr(f, "__self__", None)
         if isinstance(f, type):
             found = self._class(sh, f, args)
@@ -337,7 +337,7 @@ class Calls(Facts):
         if isinstance(owner, type) and (name == "__subclasses__" or (owner.__module__ in IMPURE and name in CLOCKS)):
             self.refuse(f"it calls {name} of {owner.__name__}, which may give something else at each call")
         if isinstance(owner, weakref.ref) and name == "__call__":
-            return self.read("call", weakref.ref.__call__, (owner,), weakref.ref.__call__(owner))
+            return self.read("call", referent, (owner,), referent(owner))
         if name == "format" and type(owner) is str:
             self._format(sh, owner)
         if kind in (SIMPLE, VIEW) or isinstance(owner, type) or id(owner) in self.made:

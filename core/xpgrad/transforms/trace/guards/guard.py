@@ -2,6 +2,7 @@
 
 import math
 import types
+import weakref
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ class Absent:
         return "nothing"
 
 
-ABSENT = Absent()
+ABSENT, referent = Absent(), weakref.ref.__call__
 
 
 class Guard(NamedTuple):
@@ -113,14 +114,15 @@ READ: dict[str, Callable[[Any, Any], Any]] = {
     "tree": lambda o, k: o,
     "call": lambda o, k: o(*k),
     "setting": lambda o, k: repr(o()),
+    "alive": lambda o, k: referent(o) is not None,
+    "weak": lambda o, k: READ[k[0]](referent(o), k[1]),
 }
 """How each kind is read again."""
 TITLES = {
     "global": "the variable", "cell": "a variable", "method": "the method", "item": "the item", "class": "the class",
     **dict.fromkeys(("attribute", "own", "of class", "inherited", "class attribute"), "the attribute"),
     "element": "the element", "length": "the length", "contents": "the items",
-    **dict.fromkeys(("call", "setting"), "the result"),
-    **dict.fromkeys(("values", "part"), "the values"), "context": "the value",
+    "call": "the result", "setting": "the result", "values": "the values", "part": "the values", "context": "the value",
 }  # fmt: skip
 SOURCE = {
     "global": "{o}[{k}]", "attribute": "{o}.{n}", "method": "{o}.{n}.__func__", "class attribute": "type({o}).{n}",
@@ -161,6 +163,16 @@ def same_tree(x: Any, known: tuple[type, Any]) -> bool:
 def name_of(key: Any) -> Any:
     """Return a key of a dictionary as a name of a guard."""
     return (type(key), key) if type(key) in (str, int) else repr(key) if kind_of(key) is SIMPLE else id(key)
+
+
+def weaken(guards: dict[Any, Guard]) -> None:
+    """Let guards refer weakly to objects that a call has by weak references: a program must not keep them alive."""
+    found = {id(g.value): g.key[0] for g in guards.values() if g.owner is referent and g.value is not None}
+    for place, (kind, owner, key, value) in guards.items() if found else ():
+        if id(owner) in found and kind not in ("values", "part", "tree"):
+            guards[place] = Guard("weak", found[id(owner)], (kind, key), value)
+        elif owner is referent and value is not None:
+            guards[place] = Guard("alive", key[0], None, True)
 
 
 def is_constant(value: Any) -> bool:

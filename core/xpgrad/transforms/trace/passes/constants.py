@@ -10,8 +10,6 @@ from xpgrad.transforms.trace.program import Program
 
 MAX_BYTES = 2**14
 """Size of arrays that a program keeps; making a larger one anew costs little beside reading it."""
-VIEW = "broadcast_to"
-"""What costs no memory, whatever its size."""
 KNOWN = frozenset(FUNCTIONS) - {"from_dlpack"} | {"x[]", "getitem", "sum_to"}
 ARRAY_LIKE = "__array_namespace__", "__dlpack__", "__array_interface__", "__array__"
 
@@ -33,7 +31,7 @@ def constants(program: Program) -> Program:
             and call.name in KNOWN
             and not call.operands()
             and not any(map(aliases.is_written, call.results))
-            and (sum(value.nbytes for value in call.results) <= MAX_BYTES or call.name == VIEW)
+            and (sum(value.nbytes for value in call.results) <= MAX_BYTES or call.name == "broadcast_to")
             and not any(map(is_array, leaves_of((old.args, old.kwargs))))
         ):
             arrays = computed(call, backend)
