@@ -21,11 +21,7 @@ from xpgrad.interop.numpy import (
 from xpgrad.interop.numpy.arguments import TABLE, refuse_function
 from xpgrad.interop.numpy.creation import creator
 
-CHAPTERS = (
-    calls, chapters, edits, equations, lib, mathematics, matrices,
-    polynomials, reductions, shapes,
-)  # fmt: skip
-
+CHAPTERS = calls, chapters, edits, equations, lib, mathematics, matrices, polynomials, reductions, shapes
 FUNCTIONS: dict[str, Callable[..., Any]] = TABLE
 """The functions that the chapters define: ``sum``, ``linalg.solve``, ``fft.fft``, ..."""
 
