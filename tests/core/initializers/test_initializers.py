@@ -32,14 +32,6 @@ def made(initializer, shape, device="@numpy", dtype=None):
     return xpgrad.get_device("@numpy").send(array)
 
 
-@pytest.fixture(autouse=True)
-def seeded():
-    state = xpgrad.random.get_state("@numpy")
-    xpgrad.random.seed(0)
-    yield
-    xpgrad.random.set_state(state, "@numpy")
-
-
 @pytest.mark.parametrize("name", DEVIATIONS)
 @pytest.mark.parametrize("device", BACKENDS)
 def test_random_numbers_have_mean_and_deviation(name, device):

@@ -18,14 +18,6 @@ each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 lazy_cases = pytest.mark.parametrize("case", [case for case in CASES if case.lazy], ids=lambda case: case.name)
 
 
-@pytest.fixture(autouse=True)
-def seeded():
-    state = xpgrad.random.get_state("@numpy")
-    xpgrad.random.seed(0)
-    yield
-    xpgrad.random.set_state(state, "@numpy")
-
-
 def test_each_link_has_a_case():
     assert {case.name for case in CASES} == set(L.__all__)
     assert all(type(case.make()).__name__ == case.name for case in CASES)
