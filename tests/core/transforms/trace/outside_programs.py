@@ -266,6 +266,8 @@ STATES = {
         "    finally: lock.release()", "h()", "o.v = 3.0"),
     "a keyword of a cached function": ("g = 2.0\n@functools.cache\ndef h(*, v): return g * v", "h(v=1.0)",
         "g = 3.0; h.cache_clear()"),
+    "what a new list gives": ("a = [NS(v=2.0), NS(v=3.0)]\ndef h():\n    new = list(a)\n    return new.pop().v", "h()",
+        "a[1].v = 5.0"),
     "a dictionary in a new class": ("a = [2.0]", "sum(type('T', (), {'a': a}).a)", "a.append(5.0)"),
     "a field of a structure in C": ("import ctypes\nclass S(ctypes.Structure): _fields_ = [('a', ctypes.c_double)]\n"
         "s = S(2.0)", "s.a", "s.a = 3.0"),

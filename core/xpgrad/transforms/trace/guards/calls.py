@@ -24,21 +24,11 @@ from xpgrad.transforms.trace.guards.reflection import SPECIAL
 from xpgrad.transforms.trace.guards.stack import FRESH, HIDDEN, MIXED, UNSEEN, Token, Twin
 from xpgrad.transforms.trace.guards.trust import IMPURE, is_of_arrays, is_ours, is_trusted
 
-NEW = frozenset(
-    id(f)
-    for f in [
-        *(list, dict, tuple, set, frozenset, sorted, len, float, int, bool, str, sum, any, all, abs, round, range),
-        *(math.copysign, isinstance),
-    ]
-)
+_NEW = list, dict, tuple, set, frozenset, sorted, len, float, int, bool, str, sum, any, all, abs, round, range
+NEW = frozenset(map(id, (*_NEW, math.copysign, isinstance)))
 """Functions that return something new, or plain."""
-QUIET = frozenset(
-    id(f)
-    for f in [
-        *(isinstance, issubclass, id, callable, hash, print, type, object, slice, super, property),
-        *(functools.partial, weakref.ref, classmethod, staticmethod),
-    ]
-)
+_QUIET = isinstance, issubclass, id, callable, hash, print, type, object, slice, super, property, functools.partial
+QUIET = frozenset(map(id, (*_QUIET, weakref.ref, classmethod, staticmethod)))
 """Functions that look at no items and no values."""
 CLOCKS = frozenset(["now", "today", "utcnow"])
 ASKED = frozenset(["isEnabledFor", "getEffectiveLevel", "get_type_hints"])
@@ -61,6 +51,7 @@ OF_OBJECTS = frozenset(
     ["__init__", "__init_subclass__", "__repr__", "__str__", "__hash__", "__eq__", "__ne__", "__format__", "__sizeof__"]
 )
 """Methods of all objects that read nothing."""
+TAKES = {"pop": -1, "popleft": 0}
 LOCKS = type(threading.Lock()), type(threading.RLock())
 OF_SETTINGS = "get", "is_"  # beginnings of names of functions that return a library's settings: `numpy.geterr`
 OF_VIEWS = "reshape", "transpose", "swapaxes", "squeeze", "permute", "unsqueeze"
@@ -343,6 +334,8 @@ class Calls(Facts):
         if kind in (SIMPLE, VIEW) or isinstance(owner, type) or id(owner) in self.made:
             for x in (owner, *args) if kind is VIEW else args:
                 self.look(x, arrays=name not in WRITES)
+            if isinstance(owner, Sequence) and id(owner) in self.made and name in TAKES and not args and owner:
+                return owner[TAKES[name]]
             none = name in WRITES and name not in READS  # what it returns
             danger = not none and (self._danger(f, args) or self.is_risky(owner))
             return (UNSEEN if name in GIVES else MIXED) if danger else FRESH

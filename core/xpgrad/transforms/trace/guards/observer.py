@@ -139,9 +139,8 @@ class Observer(Calls):
             if id(first) not in self.known:
                 self.made[id(first)] = first
         if code.co_flags & inspect.CO_VARKEYWORDS:
-            named = frame.f_locals[
-                code.co_varnames[code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & inspect.CO_VARARGS)]
-            ]
+            count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & inspect.CO_VARARGS)
+            named = frame.f_locals[code.co_varnames[count]]
             self.made[id(named)] = named
         if function is None:
             function = self._found(frame, code, inside)
