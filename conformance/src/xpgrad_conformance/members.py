@@ -32,11 +32,7 @@ MISSING_IN_CALLS = {
     "memory_used": "the memory is that of the library's arrays",
 }
 WRITES = "the arrays of a transformation are not written to"
-IMMUTABLE = {
-    "index_assignment": WRITES,
-    "index_assignment_arrays": WRITES,
-    "in_place_update": WRITES,
-}
+IMMUTABLE = {"index_assignment": WRITES, "index_assignment_arrays": WRITES, "in_place_update": WRITES}
 MISSING = {
     **MISSING_IN_CALLS,
     **IMMUTABLE,

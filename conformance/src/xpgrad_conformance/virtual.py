@@ -119,9 +119,7 @@ def _of_several(capabilities: Capabilities) -> Capabilities:
 
 
 def registered(
-    backend: Backend,
-    path: Callable[[Device, Device], Any] | None = None,
-    executor: Callable[[Any], Any] | None = None,
+    backend: Backend, path: Callable[[Device, Device], Any] | None = None, executor: Callable[[Any], Any] | None = None
 ) -> Backend:
     """Register a backend that this program has created, and return it.
 

@@ -99,14 +99,7 @@ def _of_values(backend: Backend) -> tuple[Callable[..., Variable], ...]:
         return constant_variable(own.restore(own.namespace.from_dlpack(x, **options)))
 
     def linspace(
-        start: Any,
-        stop: Any,
-        /,
-        num: int,
-        *,
-        dtype: Dtype | None = None,
-        device: Any = None,
-        endpoint: bool = True,
+        start: Any, stop: Any, /, num: int, *, dtype: Dtype | None = None, device: Any = None, endpoint: bool = True
     ) -> Variable:
         """Return `num` evenly spaced numbers from `start` to `stop`, which get gradients if they are 0-d Variables."""
         return _spaced(backend, start, stop, num, dtype, device, endpoint)

@@ -54,14 +54,7 @@ def full(shape: Lengths, fill_value: Operand, *, dtype: Dtype | None = None, dev
 
 
 def linspace(
-    start: Operand,
-    stop: Operand,
-    /,
-    num: int,
-    *,
-    dtype: Dtype | None = None,
-    device: Any = None,
-    endpoint: bool = True,
+    start: Operand, stop: Operand, /, num: int, *, dtype: Dtype | None = None, device: Any = None, endpoint: bool = True
 ) -> Variable: ...
 
 

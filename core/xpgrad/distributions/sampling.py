@@ -156,9 +156,7 @@ def draws_for(shape: Shape, *parameters: Any) -> Draws:
 
 
 def _first_accepted(
-    draws: tuple[Callable[[], Variable], ...],
-    propose: Callable[..., tuple[Variable, Variable]],
-    rounds: int,
+    draws: tuple[Callable[[], Variable], ...], propose: Callable[..., tuple[Variable, Variable]], rounds: int
 ) -> Variable:
     """Return the first accepted proposal, elementwise, or the last proposal if all are rejected.
 

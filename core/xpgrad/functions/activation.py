@@ -250,7 +250,7 @@ def normal_weighted_slope(xp: Namespace, x: Array, /) -> Array:
 
 @elementwise(x=lambda xp, gy, x: gy * xp.normal_weighted_slope(x))
 def normal_weighted(xp: Namespace, x: Array, /) -> Array:
-    """``x * Phi(x)`` for the distribution function `Phi` of the normal distribution, elementwise."""
+    """`x` times the distribution function of the normal distribution at `x`, elementwise."""
     return x * xp.special.ndtr(x)
 
 

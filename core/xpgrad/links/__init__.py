@@ -2,11 +2,7 @@
 
 from xpgrad.links.activation import Highway, Maxout, PReLU, Swish
 from xpgrad.links.attention import MultiHeadAttention
-from xpgrad.links.batch_normalization import (
-    BatchNormalization,
-    BatchRenormalization,
-    DecorrelatedBatchNormalization,
-)
+from xpgrad.links.batch_normalization import BatchNormalization, BatchRenormalization, DecorrelatedBatchNormalization
 from xpgrad.links.blocks import Inception, InceptionBN, MLPConvolution2D
 from xpgrad.links.classifier import Classifier
 from xpgrad.links.connection import Bias, Bilinear, Parameter, Scale, SimplifiedDropconnect

@@ -30,15 +30,7 @@ from xpgrad.ops.order import (
 )
 from xpgrad.ops.padding import pad
 from xpgrad.ops.products import kron, polyval
-from xpgrad.ops.scattering import (
-    bincount,
-    index_add,
-    scatter_add,
-    segment_max,
-    segment_mean,
-    segment_min,
-    segment_sum,
-)
+from xpgrad.ops.scattering import bincount, index_add, scatter_add, segment_max, segment_mean, segment_min, segment_sum
 from xpgrad.ops.sets import nunique, setdiff1d, union1d
 from xpgrad.ops.shapes import atleast_nd
 from xpgrad.special import expit, logit, logsumexp

@@ -64,11 +64,7 @@ def _softmax_backward_p_rule(xp: Namespace, gy: Array, g: Array, p: Array, axis:
     return narrowed(xp, gy * (g - mean) - g * along, spec)
 
 
-@primitive(
-    linear=("g",),
-    g=lambda xp, gy, p, axis: xp.softmax_backward(gy, p, axis=axis),
-    p=_softmax_backward_p_rule,
-)
+@primitive(linear=("g",), g=lambda xp, gy, p, axis: xp.softmax_backward(gy, p, axis=axis), p=_softmax_backward_p_rule)
 def softmax_backward(xp: Namespace, g: Array, p: Array, /, axis: Axis) -> Array:
     """Gradient of `softmax` with the output `p`: ``p * (g - sum(g * p))`` over `axis`."""
     spec = xp.spec_of(p)

@@ -204,10 +204,7 @@ def ellipk(m: AnyArray, /) -> Variable:
     return ellipkm1(1 - m)
 
 
-@special(
-    no_gradient=["a", "b"],
-    x=lambda xp, gy, a, b, x: gy * (a / b * xp.special.hyp1f1(a + 1, b + 1, x)),
-)
+@special(no_gradient=["a", "b"], x=lambda xp, gy, a, b, x: gy * (a / b * xp.special.hyp1f1(a + 1, b + 1, x)))
 def hyp1f1(xp: Namespace, a: RealOperand, b: RealOperand, x: RealOperand, /) -> Array:
     """Confluent hypergeometric function, elementwise.
 

@@ -93,10 +93,7 @@ def powm1(x: RealOperand, y: RealOperand, /) -> Variable:
     return where(near, expm1(where(near, exponent, 0.0)), power - 1)
 
 
-@special(
-    no_gradient=["v"],
-    x=lambda xp, gy, v, x: gy * (xp.special.hyp0f1(v + 1, x) / v),
-)
+@special(no_gradient=["v"], x=lambda xp, gy, v, x: gy * (xp.special.hyp0f1(v + 1, x) / v))
 def hyp0f1(xp: Namespace, v: RealOperand, x: RealOperand, /) -> Array:
     """Confluent hypergeometric limit function, elementwise.
 

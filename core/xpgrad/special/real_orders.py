@@ -127,10 +127,7 @@ def jv(xp: Namespace, v: RealOperand, x: RealOperand, /) -> Array:
     )
 
 
-@special(
-    no_gradient=["v"],
-    x=lambda xp, gy, v, x: gy * (0.5 * (xp.special.yv(v - 1, x) - xp.special.yv(v + 1, x))),
-)
+@special(no_gradient=["v"], x=lambda xp, gy, v, x: gy * (0.5 * (xp.special.yv(v - 1, x) - xp.special.yv(v + 1, x))))
 def yv(xp: Namespace, v: RealOperand, x: RealOperand, /) -> Array:
     """Bessel function of the second kind of real order, elementwise.
 

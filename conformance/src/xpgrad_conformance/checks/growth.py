@@ -10,14 +10,7 @@ from xpgrad.plugin import Spec
 from xpgrad.types import Array
 from xpgrad_conformance.check import check
 from xpgrad_conformance.checks.views import views_of
-from xpgrad_conformance.checks.watching import (
-    SHAPE,
-    Meter,
-    metered,
-    network,
-    operands,
-    reference_counting_alone,
-)
+from xpgrad_conformance.checks.watching import SHAPE, Meter, metered, network, operands, reference_counting_alone
 from xpgrad_conformance.subject import Subject
 
 SLACK = 8000

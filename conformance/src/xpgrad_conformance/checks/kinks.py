@@ -137,13 +137,7 @@ def branches(s: Subject) -> None:
     _expect_rows(
         s,
         [
-            (
-                "where(mask, x, 1.5)",
-                lambda xp, x: xp.where(s.variable(mask), x, 1.5),
-                [bad],
-                [[0, 1, 0, 0]],
-                (),
-            ),
+            ("where(mask, x, 1.5)", lambda xp, x: xp.where(s.variable(mask), x, 1.5), [bad], [[0, 1, 0, 0]], ()),
             (
                 "where(mask, a, b)",
                 lambda xp, a, b: xp.where(s.variable(mask), a, b),
@@ -199,12 +193,7 @@ def origins(s: Subject) -> None:
         near_gradient(s, gx, z, gy * np.asarray([0, 0.6 + 0.8j]), "abs of [0, 3 + 4j]: the gradient")
 
 
-POLES = {
-    "sqrt": (0.0, 1),
-    "asin": (1.0, 1),
-    "acos": (1.0, -1),
-    "acosh": (1.0, 1),
-}
+POLES = {"sqrt": (0.0, 1), "asin": (1.0, 1), "acos": (1.0, -1), "acosh": (1.0, 1)}
 """Points at which a function is finite but its derivative infinite, with the sign of the derivative."""
 
 

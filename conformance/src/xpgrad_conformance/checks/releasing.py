@@ -7,13 +7,7 @@ from typing import Any
 from xpgrad import FunctionNode, Variable, as_array, grad, no_backprop_mode
 from xpgrad.types import Array
 from xpgrad_conformance.check import check
-from xpgrad_conformance.checks.watching import (
-    SHAPE,
-    Watch,
-    network,
-    operands,
-    reference_counting_alone,
-)
+from xpgrad_conformance.checks.watching import SHAPE, Watch, network, operands, reference_counting_alone
 from xpgrad_conformance.subject import Subject
 
 

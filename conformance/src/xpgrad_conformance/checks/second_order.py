@@ -36,11 +36,7 @@ PROGRAMS: dict[str, tuple[Any, Any, tuple[str, ...]]] = {
         lambda x: np.sum((x @ x.T) ** 2),
         (),
     ),
-    "softmax": (
-        lambda xp, x: xp.sum(F.softmax(x, axis=1) ** 2 * x),
-        lambda x: np.sum(_softmax(x) ** 2 * x),
-        (),
-    ),
+    "softmax": (lambda xp, x: xp.sum(F.softmax(x, axis=1) ** 2 * x), lambda x: np.sum(_softmax(x) ** 2 * x), ()),
     "norms of rows": (
         lambda xp, x: xp.sum(xp.linalg.vector_norm(x, axis=1) ** 3),
         lambda x: np.sum(np.sqrt(np.sum(x * x, 1)) ** 3),
@@ -133,10 +129,7 @@ def by_the_cotangent(s: Subject) -> None:
         "sum(x * x, axis=0)": (lambda xp, x: xp.sum(x * x, axis=0), lambda x: np.sum(x * x, 0)),
         "log_softmax(x)": (lambda xp, x: F.log_softmax(x, axis=1), lambda x: np.log(_softmax(x))),
         "max(x, axis=1)": (lambda xp, x: xp.max(x, axis=1), lambda x: np.max(x, 1)),
-        "reshape(flip(x))": (
-            lambda xp, x: xp.reshape(xp.flip(x, axis=1), (4, 3)),
-            lambda x: x[:, ::-1].reshape(4, 3),
-        ),
+        "reshape(flip(x))": (lambda xp, x: xp.reshape(xp.flip(x, axis=1), (4, 3)), lambda x: x[:, ::-1].reshape(4, 3)),
         "concat([x * x, x])": (lambda xp, x: xp.concat([x * x, x]), lambda x: np.concatenate([x * x, x])),
     }
     for name, (call, reference) in calls.items():
@@ -165,10 +158,7 @@ def orders(s: Subject) -> None:
         "sin(x)": (lambda xp, x: xp.sin(x), [np.cos(w), -np.sin(w), -np.cos(w), np.sin(w)]),
         "log(x)": (lambda xp, x: xp.log(x), [1 / w, -1 / w**2, 2 / w**3, -6 / w**4]),
         "1 / x": (lambda xp, x: 1.0 / x, [-1 / w**2, 2 / w**3, -6 / w**4, 24 / w**5]),
-        "sqrt(x)": (
-            lambda xp, x: xp.sqrt(x),
-            [0.5 * w**-0.5, -0.25 * w**-1.5, 0.375 * w**-2.5, -0.9375 * w**-3.5],
-        ),
+        "sqrt(x)": (lambda xp, x: xp.sqrt(x), [0.5 * w**-0.5, -0.25 * w**-1.5, 0.375 * w**-2.5, -0.9375 * w**-3.5]),
         "x * x * x": (lambda xp, x: x * x * x, [3 * w**2, 6 * w, 6 + 0 * w]),
     }
     for name, (call, expected) in rows.items():

@@ -154,10 +154,7 @@ def _failing(s: Subject, sample: Sample) -> Iterator[tuple[str, Any]]:
         yield "a call with axis=99", lambda: named(s.xp, sample.name)(*arrays, **given)
     if len(arrays) > 1 and raw:
         odd = [s.array(s.values((7, 5, 3), dtype=s.wide), s.wide)] * (len(arrays) - 1)
-        yield (
-            "a call with shapes that do not match",
-            lambda: sample.applied(s.xp, arrays[0], *odd),
-        )
+        yield ("a call with shapes that do not match", lambda: sample.applied(s.xp, arrays[0], *odd))
 
 
 def _write(s: Subject, one: Sample, two: Sample) -> None:

@@ -69,10 +69,7 @@ def configuration(s: Subject) -> None:
         return s.host(grad([s.xp.sum(y)], [x])[0])
 
     expected = program()
-    for name, enter in (
-        ("no_backprop_mode", no_backprop_mode),
-        ("debug mode", lambda: using_config("debug", True)),
-    ):
+    for name, enter in (("no_backprop_mode", no_backprop_mode), ("debug mode", lambda: using_config("debug", True))):
 
         def elsewhere(enter: Any = enter) -> None:
             with enter():

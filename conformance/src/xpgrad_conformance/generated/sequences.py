@@ -167,14 +167,7 @@ def on_another_device(s: Subject) -> Subject | None:
 def _other(s: Subject, device: Device, dtype: str) -> Subject:
     name = "" if s.operation is None else s.operation.name
     return Subject(
-        device,
-        s.capabilities,
-        dtype=dtype,
-        operation=s.operation,
-        name=name,
-        seed=s.seed,
-        quick=s.quick,
-        thin=s.thin,
+        device, s.capabilities, dtype=dtype, operation=s.operation, name=name, seed=s.seed, quick=s.quick, thin=s.thin
     )
 
 

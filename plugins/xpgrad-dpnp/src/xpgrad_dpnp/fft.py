@@ -33,12 +33,7 @@ def along_axes(name: str) -> Kernel:
     """Return a transform of dpnp along several axes."""
 
     def transform(
-        x: Array,
-        /,
-        *,
-        s: Sequence[int] | None = None,
-        axes: Sequence[int] | None = None,
-        norm: str | None = "backward",
+        x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str | None = "backward"
     ) -> Array:
         lengths = _lengths(name, x, s, axes)
         if not x.size and all(lengths.values()):

@@ -1,22 +1,16 @@
 """Fourier transforms along axes of batch elements."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from xpgrad.transforms.batch.batching import Batching
 from xpgrad.transforms.batch.rows.table import row
+from xpgrad.types import Kernel
 
 
 @row(*[f"fft.{name}" for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")])
 def along_one_axis(
-    b: Batching,
-    function: Callable[..., Any],
-    x: Any,
-    /,
-    *,
-    n: int | None = None,
-    axis: int = -1,
-    norm: str = "backward",
+    b: Batching, function: Kernel, x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward"
 ) -> Any:
     """Return a transform along one axis."""
     return b.made(function(x.values, n=n, axis=b.axis(axis, x.ndim), norm=norm))
@@ -24,7 +18,7 @@ def along_one_axis(
 
 @row(*[f"fft.{name}" for name in ("fftn", "ifftn", "rfftn", "irfftn")])
 def along_axes(
-    b: Batching, function: Callable[..., Any], x: Any, /, *, s: Sequence[int] | None = None,
+    b: Batching, function: Kernel, x: Any, /, *, s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None, norm: str = "backward",
 ) -> Any:  # fmt: skip
     """Return a transform along several axes; by default all axes of an element, or the last axes with `s`."""
@@ -34,6 +28,6 @@ def along_axes(
 
 
 @row("fft.fftshift", "fft.ifftshift")
-def shift(b: Batching, function: Callable[..., Any], x: Any, /, *, axes: Any = None) -> Any:
+def shift(b: Batching, function: Kernel, x: Any, /, *, axes: Any = None) -> Any:
     """Return batch elements with frequency 0 moved to the middle, or back."""
     return b.made(function(x.values, axes=b.axes(axes, x.ndim)))

@@ -98,9 +98,7 @@ class _Snapshot(Extension):
 
 
 def snapshot(
-    savefun: Callable[..., Any] | None = None,
-    filename: Any = "snapshot_iter_{.updater.iteration}",
-    **kwargs: Any,
+    savefun: Callable[..., Any] | None = None, filename: Any = "snapshot_iter_{.updater.iteration}", **kwargs: Any
 ) -> _Snapshot:
     """Return an extension that saves the trainer, each epoch by default.
 

@@ -3,9 +3,7 @@
 import collections.abc as collections_abc
 
 from xpgrad_chainer.utils.argument import assert_kwargs_empty, check_unexpected_kwargs, parse_kwargs
-from xpgrad_chainer.utils.arrays import (
-    _format_array_props as _format_array_props,
-)
+from xpgrad_chainer.utils.arrays import _format_array_props as _format_array_props
 from xpgrad_chainer.utils.arrays import (
     as_mat,
     as_vec,
