@@ -18,7 +18,7 @@ MAX_LINES = {
     "xpgrad_c/": 3_235,
     "xpgrad/transforms/trace/executors/": 195,
     "xpgrad/transforms/trace/": 8_307,
-    "xpgrad/transforms/batch/": 2_349,
+    "xpgrad/transforms/batch/": 2_374,
     "xpgrad/transforms/dual/": 1_310,
     "xpgrad/transforms/loops/": 2_280,
     "xpgrad/transforms/series/": 730,
@@ -42,7 +42,7 @@ MAX_LINES = {
     "xpgrad/scipy/stats/": 456,
     "xpgrad/scipy/": 1_285,
     "xpgrad/programs/": 449,
-    "xpgrad/": 34_222,
+    "xpgrad/": 34_230,
 }
 """Blank ones are not counted; the first folder that fits counts. The chapters of SciPy have at most 6,000 together."""
 
