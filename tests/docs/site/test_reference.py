@@ -26,10 +26,11 @@ INTERNAL = {
         "xpgrad.links.parameters", "xpgrad.models.residence", "xpgrad.optimizers.hooks", "xpgrad.training.updaters",
     },
     "xpgrad-jax": {
-        "xpgrad.interop.foreign", "xpgrad.interop.framework", "xpgrad.interop.ours", "xpgrad.interop.sharing",
-        "xpgrad.transforms.leaves", "xpgrad.transforms.trace.program", "xpgrad.transforms.trees",
+        "xpgrad.interop", "xpgrad.interop.foreign", "xpgrad.interop.framework", "xpgrad.interop.ours",
+        "xpgrad.interop.sharing", "xpgrad.transforms.leaves", "xpgrad.transforms.trace.program",
+        "xpgrad.transforms.trees",
     },
-    "xpgrad-mlx": {"xpgrad.transforms.trace.program"},
+    "xpgrad-mlx": {"xpgrad.interop", "xpgrad.transforms.trace.program"},
     "xpgrad-torch": {
         "xpgrad.array_api.half_precision", "xpgrad.array_api.shared.axes", "xpgrad.config", "xpgrad.interop",
         "xpgrad.interop.foreign", "xpgrad.interop.framework", "xpgrad.interop.ours", "xpgrad.interop.sharing",
