@@ -39,7 +39,14 @@ SCATTERS = (
         (Input((4, 3)), Input(())),
         complex=True,
     ),
-    _ops("scatter_add-number", (0.5,), lambda x, i: _added(x, i, 0.5), (Input((4, 3)), IDS), complex=True),
+    _ops(
+        "scatter_add-number",
+        (0.5,),
+        lambda x, i: _added(x, i, 0.5),
+        (Input((4, 3)), IDS),
+        needs=("index_arrays",),
+        complex=True,
+    ),
     _ops(
         "index_add",
         {"axis": 1},

@@ -16,6 +16,7 @@ LARGEST = 64.0
 """Values of a program are at most that large."""
 FACTS = {
     r"::-1": "negative_steps",
+    r"xp\.fft\.": "complex128",
     r"xp\.unique_": "data_dependent_shapes",
     r"\[v\d+ >": "data_dependent_shapes",
     r"\[v\d+\]": "index_arrays",
