@@ -6,6 +6,7 @@ Neither depends on the machine, only on the version of Python: 3.12 and later co
 """
 
 import argparse
+import gc
 import sys
 from collections.abc import Callable
 from types import FrameType
@@ -67,12 +68,15 @@ def frames(case: Case) -> Frames:
             depth -= 1
 
     case.prepare()
-    before = sys.getprofile()
+    before, collects = sys.getprofile(), gc.isenabled()
+    gc.disable()  # which would call what libraries have registered with it
     sys.setprofile(note)
     try:
         case.run()
     finally:
         sys.setprofile(before)
+        if collects:
+            gc.enable()
     return Frames(calls[1:])
 
 
