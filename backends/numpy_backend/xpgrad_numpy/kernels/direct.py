@@ -9,7 +9,8 @@ import numpy as np
 
 from xpgrad.plugin import Geometry
 from xpgrad.types import Array, Dtype
-from xpgrad_numpy.kernels.sources import INT, LONG, POINTER, function, in_threads, source
+from xpgrad_numpy.kernels import sources
+from xpgrad_numpy.kernels.sources import INT, LONG, POINTER, function, in_threads
 
 SIZES = (3, 5, 7)  # of filters
 ONES = (1, 1)
@@ -48,8 +49,7 @@ class Loops:
 @functools.cache
 def loops(dtype: Dtype, size: int) -> Loops | None:
     """Return the functions for numbers of a dtype and a size of filters, or None; a process decides once."""
-    made = source("direct", BYTES=dtype.itemsize, K=size)
-    library = None if made is None else made.library()
+    library = sources.loaded("direct", BYTES=dtype.itemsize, K=size)
     return None if library is None else Loops(library)
 
 
@@ -108,6 +108,4 @@ def convolution_filter_backward(x: Array, g: Array, geometry: Geometry, groups: 
 
 def build() -> bool:
     """Compile the libraries; return whether that was possible."""
-    made = [source("direct", BYTES=itemsize, K=size) for itemsize in (4, 8) for size in SIZES]
-    done = [each is not None and each.build() for each in made]
-    return all(done)
+    return sources.build("direct", *({"BYTES": itemsize, "K": size} for itemsize in (4, 8) for size in SIZES))

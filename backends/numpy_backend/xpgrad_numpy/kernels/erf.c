@@ -1,4 +1,4 @@
-/* The error function, the normal distribution function, and products with them, of single precision, to 2 units in the last
+/* The error function, the normal distribution function, and products with them, of single precision, to 5 units in the last
    place, also in the tails. SciPy computes them element by element in double precision, in five to ten times the time.
 
    For t >= 0, erfc(t) = exp(-t**2) P((t - 1) / (t + 1)) / (t + 1), and erf(t) = t Q(t**2) for small t. The polynomials were

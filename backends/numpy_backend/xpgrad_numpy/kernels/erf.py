@@ -23,8 +23,7 @@ SINGLE = np.dtype(np.float32)
 @functools.cache
 def loops() -> dict[str, Any] | None:
     """Return the functions in C by kernels, or None; a process decides once."""
-    made = sources.source("erf")
-    library = None if made is None else made.library()
+    library = sources.loaded("erf")
     if library is None:
         return None
     kinds = sources.INT, sources.POINTER, sources.POINTER, sources.LONG, sources.LONG
@@ -33,8 +32,7 @@ def loops() -> dict[str, Any] | None:
 
 def build() -> bool:
     """Compile the library; return whether that was possible."""
-    made = sources.source("erf")
-    return made is not None and bool(made.build())
+    return sources.build("erf", {})
 
 
 def find(name: str, xp: Namespace, otherwise: Kernel | None = None) -> Kernel | None:

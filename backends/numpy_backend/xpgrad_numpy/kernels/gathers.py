@@ -22,8 +22,7 @@ def adder(dtype: Dtype) -> Any:
     """Return the addition of rows in C for numbers of a dtype, which has NumPy's bits, or None."""
     from xpgrad_numpy.kernels import sources  # only for large arrays: it would add a tenth to the time of the import
 
-    made = sources.source("scatter", BYTES=dtype.itemsize)
-    library = None if made is None else made.library()
+    library = sources.loaded("scatter", BYTES=dtype.itemsize)
     if library is None:
         return None
     return sources.function(library, "add_rows", None, *[sources.POINTER] * 3, sources.LONG, sources.LONG)
@@ -33,9 +32,7 @@ def build() -> bool:
     """Compile the libraries; return whether that was possible."""
     from xpgrad_numpy.kernels import sources  # as above
 
-    made = [sources.source("scatter", BYTES=itemsize) for itemsize in (4, 8)]
-    done = [each is not None and each.build() for each in made]
-    return all(done)
+    return sources.build("scatter", {"BYTES": 4}, {"BYTES": 8})
 
 
 def accumulate(total: Array, g: Array, /) -> Array:
@@ -109,6 +106,8 @@ def _add_rows(total: Array, rows: Array, value: Array, width: int) -> bool:
     """Add rows of `value` to those of `total` in C; return whether that was possible."""
     dtype = total.dtype
     if width < 2 or value.size < LEAST or dtype.char not in "fd" or value.dtype != dtype:
+        return False
+    if value.size != len(rows) * width or not total.flags.c_contiguous:
         return False
     add = adder(dtype)
     if add is None or not 0 <= rows.min() <= rows.max() < len(total):  # which NumPy refuses

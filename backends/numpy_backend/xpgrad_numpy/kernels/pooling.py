@@ -17,8 +17,7 @@ LEAST = 2**13  # elements of images from which a call of C is worth it
 @functools.cache
 def loop(dtype: Dtype) -> Any:
     """Return the gradient in C for numbers of a dtype, or None; a process decides once."""
-    made = sources.source("pooling", BYTES=dtype.itemsize)
-    library = None if made is None else made.library()
+    library = sources.loaded("pooling", BYTES=dtype.itemsize)
     if library is None:
         return None
     kinds = sources.INT, *[sources.POINTER] * 4, *[sources.LONG] * 3
@@ -41,9 +40,7 @@ def _by_pairs(g: Array, x: Array, top: Array, geometry: Geometry) -> Any:
 
 def build() -> bool:
     """Compile the libraries; return whether that was possible."""
-    made = [sources.source("pooling", BYTES=itemsize) for itemsize in (4, 8)]
-    done = [each is not None and each.build() for each in made]
-    return all(done)
+    return sources.build("pooling", {"BYTES": 4}, {"BYTES": 8})
 
 
 def max_pool(x: Array, /, geometry: Geometry) -> Array:

@@ -18,7 +18,7 @@ import numpy as np
 from xpgrad.plugin import RowFunction, RowKernel, from_executors, run_all, threads
 from xpgrad.types import Array, Dtype, Kernel, Shape
 
-LARGE = 2**15  # elements from which a call of C is worth it; a quarter where NumPy passes over memory many times
+LARGE = 2**15  # elements, by their weight, from which a call of C is worth it
 SHARED = 2**18  # elements from which threads share the rows, and the sum of all elements is faster in C
 PART = 2**12  # elements up to which a sum is not divided
 LINE = 64  # columns of which a thread has a multiple
@@ -37,7 +37,8 @@ class RowEntry(NamedTuple):
     Levels are p (a number at each point), r (one for each row), c (one for each column) and s (a Python number); where
     there is an f (one for each channel), rows are the channels of images.
     Functions `along` axes have those of the columns as an argument behind these; others are functions of elements. For
-    less than `least` columns NumPy's kernel adds in another order. It passes over memory `many` times, or a few.
+    less than `least` columns NumPy's kernel adds in another order. An element counts as `weight` elements: four where
+    NumPy's kernel passes over memory many times.
     """
 
     levels: str
@@ -45,11 +46,7 @@ class RowEntry(NamedTuple):
     arguments: tuple[int | str, ...] = (0,)
     along: bool = True
     least: int = 1
-    many: bool = False
-
-    def is_small(self, x: Array) -> bool:
-        """Return whether NumPy's kernel takes less time than a call of C."""
-        return bool(4 * x.size < LARGE if self.many else x.size < LARGE)
+    weight: int = 1
 
 
 def _of_gamma(xp: Any, gy: Any, x: Any, mean: Any, inverse: Any) -> Any:
@@ -86,8 +83,8 @@ def _point(name: str, *parameters: str) -> dict[str, RowEntry]:
         return xp.kernel(f"{name}.x")(*args)
 
     return {
-        name: RowEntry("p" + n * "s", function, (0, *parameters), False, many=True),
-        f"{name}_x": RowEntry("pp" + n * "s", gradient, tuple(range(n + 2)), False, many=True),
+        name: RowEntry("p" + n * "s", function, (0, *parameters), False, weight=4),
+        f"{name}_x": RowEntry("pp" + n * "s", gradient, tuple(range(n + 2)), False, weight=4),
     }
 
 
@@ -119,10 +116,10 @@ POINTWISE = {
     **_point("hard_sigmoid"),
     **_point("leaky_relu", "slope"),
     **_point("softplus", "beta"),
-    "sigmoid_weighted": RowEntry("ps", _weighted, (0, "beta"), False, many=True),
-    "sigmoid_weighted_slope": RowEntry("ps", _weighted_slope, (0, "beta"), False, many=True),
+    "sigmoid_weighted": RowEntry("ps", _weighted, (0, "beta"), False, weight=4),
+    "sigmoid_weighted_slope": RowEntry("ps", _weighted_slope, (0, "beta"), False, weight=4),
     "sigmoid_weighted_x": RowEntry(
-        "pps", lambda xp, gy, *xs: gy * _weighted_slope(xp, *xs), (0, 1, 2), False, many=True
+        "pps", lambda xp, gy, *xs: gy * _weighted_slope(xp, *xs), (0, 1, 2), False, weight=4
     ),
 }
 """Functions for which NumPy has no other kernel."""
@@ -133,23 +130,23 @@ TABLE = {
     "relu": RowEntry("p", lambda xp, x: xp.kernel("relu")(x), along=False),
     "gate": RowEntry("pp", lambda xp, x1, x2: xp.kernel("gate")(x1, x2), (0, 1), False),
     "expit": RowEntry("p", _expit, along=False),
-    "softmax": RowEntry("p", lambda xp, x: xp.kernel("softmax")(x, axis=1), many=True),
-    "softmax_backward": RowEntry("pp", lambda xp, *xs: xp.kernel("softmax_backward")(*xs, axis=1), (0, 1), many=True),
+    "softmax": RowEntry("p", lambda xp, x: xp.kernel("softmax")(x, axis=1), weight=4),
+    "softmax_backward": RowEntry("pp", lambda xp, *xs: xp.kernel("softmax_backward")(*xs, axis=1), (0, 1), weight=4),
     "log_softmax": RowEntry("p", lambda xp, x: xp.kernel("log_softmax")(x, axis=1), least=FEW_CLASSES + 1),
     "log_softmax_backward": RowEntry("pp", lambda xp, *xs: xp.kernel("log_softmax_backward")(*xs, axis=1), (0, 1)),
     "logsumexp": RowEntry("p", lambda xp, x: xp.kernel("logsumexp")(x, axis=1, keepdims=True)),
-    "moments": RowEntry("p", lambda xp, x: xp.kernel("moments")(x, axis=(1,)), many=True),
+    "moments": RowEntry("p", lambda xp, x: xp.kernel("moments")(x, axis=(1,)), weight=4),
     "standardize": RowEntry(
-        "prr", lambda xp, *xs: xp.kernel("standardize")(*xs, axis=(1,), eps=0.0), (0, 1, 2), many=True
+        "prr", lambda xp, *xs: xp.kernel("standardize")(*xs, axis=(1,), eps=0.0), (0, 1, 2), weight=4
     ),
     "standardize_backward": RowEntry(
-        "ppr", lambda xp, *xs: xp.kernel("standardize_backward")(*xs, axis=(1,)), (0, 1, 2), many=True
+        "ppr", lambda xp, *xs: xp.kernel("standardize_backward")(*xs, axis=(1,)), (0, 1, 2), weight=4
     ),
     "normalized": RowEntry(
-        "pccrr", lambda xp, *xs: xp.kernel("normalized")(*xs, axis=(1,), eps=0.0), tuple(range(5)), many=True
+        "pccrr", lambda xp, *xs: xp.kernel("normalized")(*xs, axis=(1,), eps=0.0), tuple(range(5)), weight=4
     ),
     "normalized_x": RowEntry(
-        "ppcrr", lambda xp, *xs: xp.kernel("normalized.x")(*xs, (1,), 0.0), tuple(range(5)), many=True
+        "ppcrr", lambda xp, *xs: xp.kernel("normalized.x")(*xs, (1,), 0.0), tuple(range(5)), weight=4
     ),
     "row_sums": RowEntry("p", lambda xp, x: xp.sum(x, axis=1, keepdims=True)),
     "square_sums": RowEntry("pf", lambda xp, x, mean: xp.sum(xp.square(x - mean), axis=1, keepdims=True)),
@@ -159,7 +156,7 @@ TABLE = {
     "gamma_sums": RowEntry("ppff", _gamma_sums),
     "projection_sums": RowEntry("ppfff", _projection_sums),
     "projected": RowEntry("ppfffff", _projected),
-    "normalized_gamma": RowEntry("pprr", _of_gamma, (0, 1, 3, 4), many=True),
+    "normalized_gamma": RowEntry("pprr", _of_gamma, (0, 1, 3, 4), weight=4),
 }
 """The kernels, by the names of their functions, with rows along axis 1."""
 
@@ -277,7 +274,7 @@ def run(name: str, arrays: Sequence[Any], axis: Any, out: Array | None = None) -
     x = arrays[0]
     shape, dtype = x.shape, x.dtype
     entry = TABLE[name]
-    if entry.is_small(x) or dtype.char not in "fd":
+    if entry.weight * x.size < LARGE or dtype.char not in "fd":
         return NotImplemented
     found = library(dtype)
     function = found.functions.get(name)
@@ -367,6 +364,7 @@ def compiled(kernel: Kernel, name: str = "") -> Kernel:
     """Return a kernel in `TABLE`, which is computed in C where arrays are large and in order."""
     name = name or kernel.__name__
     entry = TABLE[name]
+    weight = entry.weight
 
     @functools.wraps(kernel)
     def of_one(x: Array, /) -> Any:
@@ -383,7 +381,7 @@ def compiled(kernel: Kernel, name: str = "") -> Kernel:
 
     @functools.wraps(kernel)
     def by_rows(*args: Any, **parameters: Any) -> Any:
-        if not entry.is_small(args[0]):
+        if weight * args[0].size >= LARGE:
             arrays = [parameters[i] if isinstance(i, str) else args[i] for i in entry.arguments]
             axis = parameters["axis"] if "axis" in parameters else args[len(arrays)] if entry.along else ()
             result = run(name, arrays, axis)

@@ -2,6 +2,7 @@
 
 import ctypes
 import functools
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,19 @@ def compiled(compiler: Any, name: str, **constants: int) -> Any:
     text = Path(__file__).with_name(f"{name}.c").read_text(encoding="utf-8")
     head = "".join(f"#define {constant} {value}\n" for constant, value in constants.items())
     return compiler(head + text, ("-ffp-contract=fast", "-fno-trapping-math"))
+
+
+def loaded(name: str, **constants: int) -> Any:
+    """Return the library of a source, loaded, or None for the whole process."""
+    made = source(name, **constants)
+    return None if made is None else made.library()
+
+
+def build(name: str, *variants: Mapping[str, int]) -> bool:
+    """Compile a source with each of several sets of constants; return whether that was possible."""
+    made = [source(name, **constants) for constants in variants]
+    done = [each is not None and each.build() for each in made]
+    return all(done)
 
 
 def function(library: Any, name: str, result: Any, *types: Any) -> Any:
