@@ -1,19 +1,25 @@
 """How much freed memory the C library keeps for the next arrays."""
 
-import numpy as np
+import ctypes
+import os
 
-KEPT_FROM = 33_000_000  # bytes; glibc adapts to freed blocks of up to 32 MiB
+MAX_IN_HEAP = 2**25  # bytes of an array; glibc maps larger ones separately
+KEPT = 2**27  # bytes
+SETTINGS = "GLIBC_TUNABLES", "MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_"
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # parameters of mallopt
 
 
 def keep_freed_memory() -> None:
-    """Let glibc keep freed memory of up to 64 MiB, as after the release of a large array.
+    """Let glibc keep freed memory of up to 128 MiB, unless the environment has settings of its own.
 
-    glibc returns free memory at the end of the heap to the system from twice the size of the largest block that was
-    mapped separately and freed, 256 KiB at first. A training step that uses a few MB then requests all of these
-    again, and each page costs a fault: a fifth of the time of a small convolutional net. Here such a block is
-    mapped and freed, but never touched. On other C libraries this has no effect.
+    glibc returns free memory at the end of the heap to the system from 128 KiB at first, and later from twice the size
+    of the largest block that was mapped separately and freed. A training step that uses more then requests all of it
+    again, and each page costs a fault: a third of the time of a formula on arrays of 16 MB. On other C libraries this
+    has no effect.
     """
-    try:
-        np.empty(KEPT_FROM, np.uint8)
-    except MemoryError:  # the process may not map as much: the heap remains unchanged
-        pass
+    if any(name in os.environ for name in SETTINGS) or os.name != "posix":
+        return
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(M_MMAP_THRESHOLD, MAX_IN_HEAP)
+        mallopt(M_TRIM_THRESHOLD, KEPT)
