@@ -19,9 +19,9 @@ ELEMENTWISE: dict[str, Kernel] = {
 INTEGERS = {np.dtype(x): np.dtype(y) for x, y in (("float32", "int32"), ("float64", "int64"))}
 BITWISE_FROM = 4096  # elements: NumPy's `where` takes a branch for each, and ten times as long if it is mispredicted
 SAMPLE = 1024
-"""Leading elements of a condition by which it is taken for random or not."""
+"""Leading elements of a condition by which it is taken for random or not, and of tanh, for saturated or not."""
 IN_PLACE_FROM = 1024  # elements; for fewer, an additional call or comparison costs more than the memory
-CANCELS = 1 / 32  # below it 1 - t * t loses digits in the derivative of tanh
+SATURATED = 1 - rows.CANCELS / 2
 _ONES = {dtype: np.ones((), dtype) for dtype in map(np.dtype, ("float16", "float32", "float64"))}
 
 
@@ -110,7 +110,7 @@ def tanh_slope(x: Array, t: Array, /) -> Array:
     if t.ndim and t.dtype in _ONES:
         return tanh_x(_ONES[t.dtype], x, t)
     slope = 1 - t * t
-    return slope if t.dtype.kind == "c" else np.where(slope < CANCELS, _of_tails(x, t), slope)
+    return slope if t.dtype.kind == "c" else np.where(slope < rows.CANCELS, _of_tails(x, t), slope)
 
 
 def tanh_x(gy: Array, x: Array, t: Array, out: Array | None = None, memory: Array | None = None, /) -> Array:
@@ -126,12 +126,16 @@ def tanh_x(gy: Array, x: Array, t: Array, out: Array | None = None, memory: Arra
     one = _ONES.get(t.dtype)
     if one is None or not t.ndim:
         return np.multiply(gy, tanh_slope(x, t), out=out)
+    size = t.size
+    if size >= rows.LARGE and t.flags.c_contiguous and np.abs(t.reshape(-1)[:SAMPLE]).max() > SATURATED:
+        found = rows.run("tanh_x", (gy, x, t), (), out)
+        if found is not NotImplemented:
+            return found
     slope = t * t if memory is None else np.multiply(t, t, memory)
     np.subtract(one, slope, slope)
-    size = slope.size
     # The index of a minimum takes a tenth of the time of the minimum; the first NaN counts as minimum.
-    if size and not slope.item(slope.argmin()) >= CANCELS:
-        places = np.flatnonzero(slope < CANCELS)  # indices are read six times as fast as an irregular mask
+    if size and not slope.item(slope.argmin()) >= rows.CANCELS:
+        places = np.flatnonzero(slope < rows.CANCELS)  # indices are read six times as fast as an irregular mask
         slope.put(places, _of_tails(x.take(places), t.take(places)))
     if out is None:
         if size < IN_PLACE_FROM or gy.dtype is not slope.dtype or gy.shape != slope.shape:
