@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad.plugin import Spec, run_all
+from xpgrad.plugin import Spec, run_all, threads
 from xpgrad.types import Array, Kernel, Shape
 from xpgrad_numpy.kernels.elementwise import tanh_x
 from xpgrad_numpy.kernels.neural import expit_x
@@ -47,28 +47,37 @@ def vjps(names: Sequence[str | None], rules: Rules) -> Kernel:
     loops = [LOOPS[name] for name in names if name in LOOPS]
 
     def compute(gy: Array, values: Values, totals: Arrays, owned: bool) -> Any:
-        if len(loops) == len(names):  # whole arrays: a loop over memory takes no longer than one over blocks
-            return _in_place(loops, gy, values) if owned else NotImplemented
+        if len(loops) == len(names):
+            return _by_loops(loops, gy, values, owned)
         return _in_blocks(rules, into, gy, values, totals, owned)
 
     return compute
 
 
-def _in_place(loops: Sequence[np.ufunc], gy: Array, values: Values) -> Any:
-    """Return the result of each loop, the last in the memory of `gy`, or NotImplemented if that does not fit."""
-    if not _is_writable(gy):
+def _by_loops(loops: Sequence[np.ufunc], gy: Array, values: Values, owned: bool) -> Any:
+    """Return the result of each loop, the last in the memory of `gy` if it is `owned`, or NotImplemented.
+
+    One thread computes whole arrays: a loop over memory takes no longer than one over blocks.
+    """
+    in_place, shared = owned and _is_writable(gy), threads() > 1
+    flat = _flat(gy, gy.shape)
+    operands = [[_flat(value, gy.shape) for value in each] for each in values]
+    if flat is None or not (in_place or shared):
         return NotImplemented
-    for value in (value for each in values for value in each):
-        if type(value) is np.ndarray:
-            fits = value.dtype is gy.dtype and (
-                not value.ndim or (value.shape == gy.shape and value.flags.c_contiguous)
-            )
-        else:
-            fits = type(value) in SCALARS
-        if not fits:
-            return NotImplemented
-    gxs = [loop(gy, *each) for loop, each in zip(loops[:-1], values[:-1], strict=True)]
-    return [*gxs, loops[-1](gy, *values[-1], out=gy)]
+    if not all(
+        value is not None and getattr(value, "dtype", gy.dtype) is gy.dtype for each in operands for value in each
+    ):
+        return NotImplemented
+    gxs = [np.empty(gy.shape, gy.dtype) for _ in loops[in_place:]] + [gy] * in_place
+    outputs = [gx.reshape(-1) for gx in gxs]
+
+    def compute(first: int, last: int) -> None:
+        part = slice(first, last)
+        for loop, each, output in zip(loops, operands, outputs, strict=True):
+            loop(flat[part], *_cut(each, part), out=output[part])
+
+    run_all(compute, gy.size, None if shared else gy.size)
+    return gxs
 
 
 def _in_blocks(rules: Rules, into: Sequence[Any], gy: Array, values: Values, totals: Arrays, owned: bool) -> Any:
@@ -180,6 +189,47 @@ def in_blocks(function: Kernel, arrays: Sequence[Array], specs: Sequence[Spec]) 
 
     run_all(compute, -(-size // step))
     return results
+
+
+def in_threads(function: Kernel, arrays: Sequence[Any]) -> Any:
+    """Return ``function(*arrays)``; threads share the arrays of a ufunc whose result has their dtype, in C order."""
+    if type(function) is not np.ufunc or function.signature or threads() < 2:
+        return function(*arrays)
+    first = max(arrays, key=lambda a: getattr(a, "size", 0))
+    shape, dtype = first.shape, first.dtype
+    if (
+        dtype not in PLAIN
+        or f"{len(arrays) * dtype.char}->{dtype.char}" not in function.types
+        or not _fit(arrays, first)
+    ):
+        return function(*arrays)
+    result = np.empty(shape, dtype)
+    if all(a is first or not np.ndim(a) or a.shape == shape for a in arrays):
+        operands, output = [a.reshape(-1) if np.ndim(a) else a for a in arrays], result.reshape(-1)
+    else:
+        operands, output = list(arrays), result
+
+    def compute(start: int, stop: int) -> None:
+        part = slice(start, stop)
+        each = [a[part] if np.ndim(a) == output.ndim and len(a) > 1 else a for a in operands]
+        function(*each, out=output[part])
+
+    run_all(compute, len(output))
+    return result
+
+
+def _fit(arrays: Sequence[Any], first: Array) -> bool:
+    """Return whether all arrays have the dtype of the first, are in C order, and broadcast to its shape."""
+    for a in arrays:
+        if type(a) is np.ndarray:
+            lengths = zip(reversed(a.shape), reversed(first.shape), strict=False)
+            fits = a.dtype is first.dtype and a.ndim <= first.ndim and a.flags.c_contiguous
+            fits = fits and all(n in (1, most) for n, most in lengths)
+        else:
+            fits = type(a) in SCALARS
+        if not fits:
+            return False
+    return True
 
 
 PART = 2**17  # bytes of each array: half a dozen parts, with intermediate results, stay in a core's cache

@@ -11,12 +11,8 @@ if TYPE_CHECKING:
     from xpgrad.backend.executors import RowKernel
     from xpgrad.backend.spec import Spec
 
-WRITERS = frozenset(
-    (
-        *(".fill", ".sort", ".partition", ".put", ".itemset"),
-        *("copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "shuffle"),
-    )
-)
+METHODS = (".fill", ".sort", ".partition", ".put", ".itemset")
+WRITERS = {*METHODS, "copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "shuffle"}
 """NumPy's names of functions and methods that write to their first argument."""
 
 
@@ -105,6 +101,10 @@ class Programs:
         None. It returns the results, in that memory or in new arrays.
         """
         return function(*arrays, *(None for _ in specs))  # type: ignore[no-any-return]  # a tuple of arrays
+
+    def in_threads(self, function: Callable[..., Any], arrays: Sequence[Any]) -> Any:
+        """Return ``function(*arrays)`` for an elementwise function of large arrays, which threads may share."""
+        return function(*arrays)
 
     def in_cache(self, function: Callable[..., Any], arrays: Sequence[Array]) -> None:
         """Call a function that computes elementwise and writes into `arrays`, all of one shape.

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from xpgrad.backend.plugins import plugins
+from xpgrad.backend.programs import programs_of
 from xpgrad.config import LIFTED, switches
 from xpgrad.graph.application import Application
 from xpgrad.graph.definition import Definition
@@ -49,13 +50,13 @@ def unary(definition: Definition) -> Function:
             if not is_inside(now, plan, array):
                 return apply(definition, (x,), {})
             mode -= LIFTED
+        spec = node.spec
         try:
-            out = plan.kernel(array)
+            out = in_threads(plan, array) if spec.blocked else plan.kernel(array)
         except Exception as error:
             return after_error(error, definition, (x,), [array], {})
         if type(out) is not plan.array_type:
             out = plan.restore(out)
-        spec = node.spec
         if not (same and spec.differentiable):
             given = spec
             spec = plan.outcomes.get(given)
@@ -133,7 +134,8 @@ def binary(definition: Definition, *, is_operator: bool) -> Function:  # noqa: C
             scalar = plain_scalar(x2, kind) if scalars_fit else x2
             return general(definition, x1, x2) if scalar is x2 else binary(x1, scalar)
         try:
-            out = plan.kernel(array1, array2)
+            large = spec is not None and spec.blocked
+            out = in_threads(plan, array1, array2) if large else plan.kernel(array1, array2)
         except Exception as error:
             return after_error(error, definition, (x1, x2), [array1, array2], {})
         if type(out) is not plan.array_type:
@@ -228,7 +230,7 @@ def reflected(definition: Definition) -> Function:  # noqa: C901 - as above
             scalar = plain_scalar(x1, kind) if scalars_fit else x1
             return operate(definition, x1, x2) if scalar is x1 else reflected(x2, scalar)
         try:
-            out = plan.kernel(constant, own)
+            out = in_threads(plan, constant, own) if spec.blocked else plan.kernel(constant, own)
         except Exception as error:
             return after_error(error, definition, (x1, x2), [constant, own], {})
         if type(out) is not plan.array_type:
@@ -258,6 +260,11 @@ def reflected(definition: Definition) -> Function:  # noqa: C901 - as above
         return output(out, spec, f, node.rank)
 
     return reflected
+
+
+def in_threads(plan: Any, *arrays: Any) -> Any:
+    """Return the result of a plan's kernel for large arrays, of which threads may compute parts."""
+    return programs_of(plan.backend).in_threads(plan.kernel, arrays)
 
 
 def _kept(definition: Definition, needed: tuple[bool, ...]) -> tuple[bool, ...]:

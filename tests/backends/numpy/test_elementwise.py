@@ -1,5 +1,6 @@
 """Gradients in blocks: the case table in blocks of a few elements, and overwriting in large sweeps."""
 
+import itertools
 from collections import Counter
 
 import numpy as np
@@ -14,6 +15,7 @@ from xpgrad import Variable
 from xpgrad import array_api as xp
 from xpgrad import functions as F
 from xpgrad.backend.plugins import plugins
+from xpgrad.plugin import run_all
 from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.table.scenario import dtypes_of
 from xpgrad_conformance.table.table import assertions_of, run
@@ -50,7 +52,7 @@ def done(monkeypatch):
 
         monkeypatch.setattr(elementwise, name, call)
 
-    counted("_in_place")
+    counted("_by_loops")
     counted("_in_blocks")
     return counts
 
@@ -61,7 +63,7 @@ def test_the_case_table_holds_in_blocks(done) -> None:
         for dtype in dtypes_of(case):
             for assertion in CHECKED.intersection(assertions_of(case, dtype)):
                 run(case, xpgrad.get_device("@numpy"), dtype, assertion)
-    assert 10 * min(done["_in_place"], done["_in_blocks"]) > len(cases), done
+    assert 10 * min(done["_by_loops"], done["_in_blocks"]) > len(cases), done
 
 
 @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -77,6 +79,53 @@ def test_raw_sweeps_in_blocks_and_recorded_ones_are_bit_equal(done, program) -> 
         for one, two in zip(gradients(False, retain), gradients(True, retain), strict=True):
             assert (one is None) == (two is None)
             assert one is None or one.tobytes() == two.tobytes()
+
+
+ROWS = spread((600, 700), start=3)
+OPERANDS = {
+    "whole": ROWS,
+    "row": ROWS[:1].reshape(-1),
+    "column": ROWS[:, :1].copy(),
+    "number": np.asarray(ROWS[0, 0]),
+    "scalar": 1.5,
+    "single": ROWS.astype(np.float32),
+    "transposed": np.asfortranarray(ROWS),
+    "strided": np.repeat(ROWS, 2, axis=1)[:, ::2],
+    "planes": np.stack([ROWS[:100, :200]] * 3),
+    "plane": ROWS[:100, :200].copy(),
+}
+
+
+@pytest.mark.parametrize("number", [2, 5])
+def test_functions_in_threads_have_the_bits_the_dtype_and_the_layout_of_the_whole(monkeypatch, number) -> None:
+    monkeypatch.setenv("XPGRAD_NUM_THREADS", str(number))
+    shared = Counter()
+    monkeypatch.setattr(
+        elementwise, "run_all", lambda task, count, *step: shared.update([count]) or run_all(task, count)
+    )
+    calls = [(np.tanh, (x,)) for x in OPERANDS.values()] + [(np.less, (ROWS, ROWS))]
+    calls += [(np.arctan2, pair) for pair in itertools.product(OPERANDS.values(), repeat=2)]
+    for function, arrays in calls:
+        if not any(isinstance(x, np.ndarray) for x in arrays):
+            continue
+        try:
+            expected = function(*arrays)
+        except ValueError:  # shapes that do not broadcast
+            continue
+        result = elementwise.in_threads(function, arrays)
+        assert (result.dtype, result.strides) == (expected.dtype, expected.strides)
+        np.testing.assert_array_equal(result, expected)
+    assert {ROWS.size, len(ROWS), 3} <= set(shared)
+
+
+def test_large_variables_are_computed_in_threads(monkeypatch) -> None:
+    monkeypatch.setenv("XPGRAD_NUM_THREADS", "2")
+    functions = []
+    in_threads = elementwise.in_threads
+    monkeypatch.setattr(elementwise, "in_threads", lambda *args: functions.append(args[0]) or in_threads(*args))
+    x = leaf((SIZE,))
+    assert (2.0 - xp.exp(x) * x).requires_grad
+    assert functions == [np.exp, np.multiply, np.subtract]
 
 
 # Visible arrays are never overwritten
