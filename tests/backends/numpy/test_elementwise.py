@@ -126,6 +126,8 @@ def test_large_variables_are_computed_in_threads(monkeypatch) -> None:
     x = leaf((SIZE,))
     assert (2.0 - xp.exp(x) * x).requires_grad
     assert functions == [np.exp, np.multiply, np.subtract]
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError, match=r"^exp: overflow .*float"):
+        xp.exp(x + 1e6)
 
 
 # Visible arrays are never overwritten
