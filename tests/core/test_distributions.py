@@ -18,7 +18,7 @@ MAX_LINES = {
     "xpgrad_c/": 3_235,
     "xpgrad/transforms/trace/executors/": 195,
     "xpgrad/transforms/trace/": 8_307,
-    "xpgrad/transforms/batch/": 2_374,
+    "xpgrad/transforms/batch/": 2_370,
     "xpgrad/transforms/dual/": 1_310,
     "xpgrad/transforms/loops/": 2_280,
     "xpgrad/transforms/series/": 730,

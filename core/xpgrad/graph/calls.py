@@ -87,9 +87,7 @@ def binary(definition: Definition, *, is_operator: bool) -> Function:  # noqa: C
     plans, scalars_fit, same = definition.plans, definition.elementwise, definition.same_dtype
     rule1, rule2 = (x in definition.rules for x in definition.inputs)
     differentiable = rule1 or rule2
-    kept_by_bits = [
-        _kept(definition, needed) for needed in ((False, False), (True, False), (False, True), (True, True))
-    ]
+    kept_by_bits = [_kept(definition, (bool(bits & 1), bits > 1)) for bits in range(4)]
     keep_first, keep_second, keep_result = kept_by_bits[1]
 
     def binary(x1: Any, x2: Any, /) -> Any:  # noqa: C901 - as above

@@ -139,13 +139,7 @@ def _without_masks(b: Batching, items: Sequence[Any]) -> list[Any]:
     return found
 
 
-@row("x[]")
-def item_operator(b: Batching, function: Callable[..., Any], x: Any, index: Index, /) -> Any:
-    """Return items of batch elements."""
-    return taken(b, x, index)
-
-
-@row("getitem")
+@row("x[]", "getitem")
 def getitem(b: Batching, function: Callable[..., Any], x: Any, /, index: Index) -> Any:
     """Return items of batch elements."""
     return taken(b, x, index)
