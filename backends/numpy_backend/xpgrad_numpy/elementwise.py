@@ -18,6 +18,9 @@ from xpgrad_numpy.kernels.neural import expit_x
 
 BLOCK = 2**19  # bytes of a cotangent: smaller blocks need too many calls; a core's cache holds one to four blocks
 BLOCKS_FROM = 16 * BLOCK  # bytes: smaller arrays stay in the cache whole
+SHARED_FROM = 2**21  # bytes of an array; to wake a thread takes as long as the loops of smaller ones
+LIGHT_FROM = 2**23  # the same for loops at the speed of memory
+LIGHT = frozenset((np.add, np.subtract, np.multiply, np.divide, np.negative, np.absolute, np.square, np.sqrt))
 SCALARS = (float, int, bool)
 PLAIN = frozenset(map(np.dtype, ("float32", "float64")))
 
@@ -59,10 +62,10 @@ def _by_loops(loops: Sequence[np.ufunc], gy: Array, values: Values, owned: bool)
 
     One thread computes whole arrays: a loop over memory takes no longer than one over blocks.
     """
-    in_place, shared = owned and _is_writable(gy), threads() > 1
+    in_place, number = owned and _is_writable(gy), threads() if gy.nbytes >= LIGHT_FROM else 1
     flat = _flat(gy, gy.shape)
     operands = [[_flat(value, gy.shape) for value in each] for each in values]
-    if flat is None or not (in_place or shared):
+    if flat is None or not (in_place or number > 1):
         return NotImplemented
     if not all(
         value is not None and getattr(value, "dtype", gy.dtype) is gy.dtype for each in operands for value in each
@@ -76,7 +79,7 @@ def _by_loops(loops: Sequence[np.ufunc], gy: Array, values: Values, owned: bool)
         for loop, each, output in zip(loops, operands, outputs, strict=True):
             loop(flat[part], *_cut(each, part), out=output[part])
 
-    run_all(compute, gy.size, None if shared else gy.size)
+    run_all(compute, gy.size, -(-gy.size // number))
     return gxs
 
 
@@ -193,15 +196,13 @@ def in_blocks(function: Kernel, arrays: Sequence[Array], specs: Sequence[Spec]) 
 
 def in_threads(function: Kernel, arrays: Sequence[Any]) -> Any:
     """Return ``function(*arrays)``; threads share the arrays of a ufunc whose result has their dtype, in C order."""
-    if type(function) is not np.ufunc or function.signature or threads() < 2:
+    if type(function) is not np.ufunc or function.signature:
         return function(*arrays)
-    first = max(arrays, key=lambda a: getattr(a, "size", 0))
+    first = max(arrays, key=lambda a: getattr(a, "nbytes", 0))
+    number = threads() if first.nbytes >= (LIGHT_FROM if function in LIGHT else SHARED_FROM) else 1
     shape, dtype = first.shape, first.dtype
-    if (
-        dtype not in PLAIN
-        or f"{len(arrays) * dtype.char}->{dtype.char}" not in function.types
-        or not _fit(arrays, first)
-    ):
+    of_dtype = dtype in PLAIN and f"{len(arrays) * dtype.char}->{dtype.char}" in function.types
+    if number == 1 or not of_dtype or not _fit(arrays, first):
         return function(*arrays)
     result = np.empty(shape, dtype)
     if all(a is first or not np.ndim(a) or a.shape == shape for a in arrays):
@@ -214,7 +215,7 @@ def in_threads(function: Kernel, arrays: Sequence[Any]) -> Any:
         each = [a[part] if np.ndim(a) == output.ndim and len(a) > 1 else a for a in operands]
         function(*each, out=output[part])
 
-    run_all(compute, len(output))
+    run_all(compute, len(output), -(-len(output) // number))
     return result
 
 

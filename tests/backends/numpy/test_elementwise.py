@@ -40,7 +40,8 @@ def done(monkeypatch):
     monkeypatch.setattr(backend, "blocks_from", 2)
     monkeypatch.setattr(backend, "_specs", {})
     monkeypatch.setattr(elementwise, "BLOCK", 32)
-    monkeypatch.setattr(elementwise, "BLOCKS_FROM", 0)
+    for limit in ("BLOCKS_FROM", "LIGHT_FROM"):
+        monkeypatch.setattr(elementwise, limit, 0)
 
     def counted(name):
         function = getattr(elementwise, name)
@@ -99,6 +100,7 @@ OPERANDS = {
 @pytest.mark.parametrize("number", [2, 5])
 def test_functions_in_threads_have_the_bits_the_dtype_and_the_layout_of_the_whole(monkeypatch, number) -> None:
     monkeypatch.setenv("XPGRAD_NUM_THREADS", str(number))
+    monkeypatch.setattr(elementwise, "SHARED_FROM", 0)
     shared = Counter()
     monkeypatch.setattr(
         elementwise, "run_all", lambda task, count, *step: shared.update([count]) or run_all(task, count)
