@@ -119,12 +119,8 @@ class Aliases:
 
 def is_fresh(call: Call, backend: "Backend | None") -> bool:
     """Return whether each result of a call is in new memory."""
-    if (
-        isinstance(call.function, BlockGroup)
-        or call.name == "fused"  # its executor makes new arrays
-        or call.name in COMPUTED
-        or (call.name in ("sum_to", "astype") and is_other(call))
-    ):
+    made = isinstance(call.function, BlockGroup) or call.name == "fused"  # whose executor makes new arrays
+    if made or call.name in COMPUTED or (call.name in ("sum_to", "astype") and is_other(call)):
         return True
     if backend is not None and getattr(call.function, "__self__", None) is backend and call.function.__name__ in NEW:
         return True

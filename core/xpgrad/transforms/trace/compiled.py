@@ -66,8 +66,7 @@ class Compiled(Generic[P, R]):
         self._recording = InTurn()
         self._writes = False  # whether a recorded run has stored something in Variables from outside
         self._state = OuterState()
-        self._hits = self._misses = 0
-        self._changes = 0
+        self._hits = self._misses = self._changes = 0
         self._said: set[str] = set()
         self._values: dict[Any, set[Any]] = {}  # of numbers among the arguments that were constants of programs
         self.instead: Callable[..., Any] = f
@@ -462,18 +461,11 @@ def compile(
 
     Notes
     -----
-    Calls are of one kind if their arguments have the same structure, shapes, dtypes and devices, and equal Python
-    values; if the configuration and the current device are the same; and if everything that a recorded call has read
-    from outside is unchanged: variables, attributes, items of containers, missing names, and the values of arrays that
-    Python or the array library has read. To detect this, the instructions of all running functions are followed while a
-    call is recorded, except for functions of this library, of array libraries, and of some modules of Python. The first
-    call of a kind computes as usual and records, the second one does so again and compares.
-
-    A function runs without a program, with a warning that gives the reason, if it changes a number that it reads, sets
-    an outer variable, reads hidden state (of an object written in C), or writes to a captured array by an operator
-    between the array and a number (``average *= 0.9``), which is not recorded. Writes of computed arrays to captured
-    ones (``average += x.array``), and all writes to ``x.array`` of Variables, are parts of the program. So are arrays
-    that the function reads and replaces in attributes, items and outer variables (``self.h = f(self.h, x)``).
+    While a call is recorded, the instructions of all running functions are followed, except for functions of this
+    library, of array libraries, and of some modules of Python: a program runs only if everything that these have read
+    from outside is unchanged, and the arguments, the configuration and the current device are of the same kind. A
+    function that sets what no program can set, or reads what is not seen, runs without a program, with a warning that
+    gives the reason.
     """
     if f is None:
         given: dict[str, Any] = {"exact": exact, "executor": executor, "strict": strict, "verify": verify}

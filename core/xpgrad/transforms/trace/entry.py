@@ -184,11 +184,11 @@ def _open(w: EntryWriter, structure: Structure, place: str, places: list[str]) -
         return
     size = f" or len({place}) != {len(structure.keys)}" if issubclass(structure.kind, EXACT) else ""
     w.fail_if(f"type({place}) is not {w.name(structure.kind)}{size}")
-    names = []
-    for key, child in zip(structure.keys, structure.children, strict=True):
-        name = w.local()
+    names = [(child, w.local()) for child in structure.children]
+    if structure.kind in (list, tuple) and names:  # faster than one after the other
+        w.add(f"{', '.join(name for _, name in names)}, = {place}")
+    for key, (_, name) in zip(() if structure.kind in (list, tuple) else structure.keys, names, strict=False):
         w.add(f"{name} = {_child(w, structure, place, key)}")
-        names.append((child, name))
     if not issubclass(structure.kind, EXACT):
         _check_rest(w, structure, place)
     for child, name in names:
@@ -245,9 +245,8 @@ def _check_leaf(w: EntryWriter, leaf: Any, place: str, *, graded: bool) -> None:
 
 
 def _check_array(w: EntryWriter, spec: Spec, kind: type, place: str) -> None:
-    dtype = w.name(spec.dtype)
-    w.fail_if(f"type({place}) is not {w.name(kind)} or {place}.shape != {w.name(spec.shape)}")
-    w.fail_if(f"{place}.dtype is not {dtype} and {place}.dtype != {dtype}")
+    specs = f"{place}.shape != {w.name(spec.shape)} or {place}.dtype is not {(dtype := w.name(spec.dtype))}"
+    w.fail_if(f"type({place}) is not {w.name(kind)} or {specs} and {place}.dtype != {dtype}")
     if len(spec.backend.devices()) > 1:
         w.fail_if(f"{w.name(spec.backend.handle_of)}({place}) != {w.name(spec.device)}")
 
@@ -281,12 +280,10 @@ def _check_guard(w: EntryWriter, guard: Guard) -> None:
     kind, key, value, of = guard.kind, guard.key, guard.value, type(guard.owner)
     owner, known = w.name(guard.owner), w.name(value)
     named = type(key) is str and key.isidentifier() and not keyword.iskeyword(key)
-    if kind == "own" and value is ABSENT:
-        w.fail_if(f"{key!r} in {owner}.__dict__")
+    if kind in ("own", "global") and value is ABSENT:
+        w.fail_if(f"{key!r} in {owner}{'.__dict__' * (kind == 'own')}")
     elif kind == "inherited" and value is ABSENT and type(of) is type and not hasattr(of, key):  # faster than its bases
         w.fail_if(f"hasattr(type({owner}), {key!r})")
-    elif kind == "global" and value is ABSENT:
-        w.fail_if(f"{key!r} in {owner}")
     elif kind == "length" and value == 0 and type(guard.owner) in (list, dict):
         w.fail_if(owner)
     elif kind == "contents" and type(guard.owner) in (list, dict):

@@ -24,14 +24,9 @@ class Layouts:
 
     def elementwise(self, call: Call) -> bool:
         """Return whether a call is elementwise, with one result, and could write the result into given memory."""
-        return (
-            self.backend is not None
-            and call.single
-            and len(call.results) == 1
-            and not call.kwargs
-            and call.pure
-            and programs_of(self.backend).writer(call.function) is not None
-        )
+        if self.backend is None or not call.single or len(call.results) != 1 or call.kwargs or not call.pure:
+            return False
+        return programs_of(self.backend).writer(call.function) is not None
 
     def of(self, item: Any) -> Layout:
         """Return the symbol of a value or constant."""

@@ -64,30 +64,17 @@ def text_of(program: "Program") -> str:
     flat = program.replaced(calls=tuple(inner for call in program.calls for inner in within(call) or (call,)))
     names = named(flat).__getitem__
     rows = [("input", names(value), repr(value.spec), bytes_text(value.nbytes), "", "") for value in program.inputs]
-    calls = [
-        (kind, call)
-        for each in program.calls
-        for kind, call in (*(("block", inner) for inner in within(each)), ("", each))
-    ]
-    for kind, call in calls:
+    for kind, call in (x for each in program.calls for x in (*(("block", y) for y in within(each)), ("", each))):
         results = ", ".join(map(names, call.results))
         specs = ", ".join(repr(value.spec) for value in call.results)
         size = bytes_text(sum(value.nbytes for value in call.results)) if call.results else ""
         frees = f"  frees {', '.join(map(names, call.frees))}" if call.frees else ""
         rows.append((kind, results, specs, size, f"{call_text(call, names)}{frees}", line_text(call)))
     for item in program.outputs:
-        if isinstance(item, Value):
-            rows.append(("output", names(item), repr(item.spec), bytes_text(item.nbytes), "", ""))
-        else:
-            rows.append(("output", constant_text(item, names), "", "", "", ""))
+        shown = (repr(item.spec), bytes_text(item.nbytes)) if isinstance(item, Value) else ("", "")
+        rows.append(("output", constant_text(item, names), *shown, "", ""))
     widths = [min(48, max((len(row[i]) for row in rows), default=0)) for i in range(5)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, (*widths, 0), strict=True)) for row in rows]
     total = f"{counted(len(program.calls))}, results {bytes_text(program.nbytes)}"
     total += f", at most {bytes_text(program.peak_bytes)} at a time"
-    return "\n".join(
-        [
-            f"{program.name}: {total}",
-            *(f"  {line}".rstrip() for line in lines),
-            *(f"  {note}" for note in program.notes),
-        ]
-    )
+    return "\n".join([f"{program.name}: {total}", *(f"  {line}".rstrip() for line in (*lines, *program.notes))])

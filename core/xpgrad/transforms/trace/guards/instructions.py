@@ -327,10 +327,6 @@ def make_function(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
     s.append(FRESH)
 
 
-def set_function_attribute(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
-    del s[-2]
-
-
 def import_name(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
     whole = name if s[-1] else name.partition(".")[0]
     package = sh.frame.f_globals.get("__package__") or ""
@@ -441,7 +437,7 @@ OF_VERSIONS: list[tuple[tuple[int, int], tuple[int, int], dict[str, Rule]]] = [
         "STORE_FAST_LOAD_FAST": store_fast_load_fast, "CALL_KW": call_kw,
         "FORMAT_SIMPLE": lambda self, sh, s, arg, value: format_value(self, sh, s, 0, value),
         "FORMAT_WITH_SPEC": lambda self, sh, s, arg, value: format_value(self, sh, s, 4, value),
-        "SET_FUNCTION_ATTRIBUTE": set_function_attribute,
+        "SET_FUNCTION_ATTRIBUTE": lambda self, sh, s, arg, value: s.pop(-2),
     }),
     ((3, 14), (3, 99), {
         "LOAD_FAST_BORROW": load_fast, "LOAD_FAST_BORROW_LOAD_FAST_BORROW": load_fast,

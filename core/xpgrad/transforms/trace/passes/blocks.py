@@ -68,12 +68,10 @@ def is_member(call: Call, backend: Backend) -> bool:
     if not (call.single and call.pure and len(call.results) == 1) or call.kwargs:
         return False
     result = call.results[0]
-    return (
-        result.nbytes >= MIN_BYTES
-        and all(is_operand(item, result) for item in call.args)
-        and any(isinstance(item, Value) and item.spec.shape for item in call.args)
-        and programs_of(backend).is_elementwise(call.function)
-    )
+    if result.nbytes < MIN_BYTES or not all(is_operand(item, result) for item in call.args):
+        return False
+    arrays = any(isinstance(item, Value) and item.spec.shape for item in call.args)
+    return arrays and programs_of(backend).is_elementwise(call.function)
 
 
 def is_operand(item: object, result: Value) -> bool:
