@@ -311,6 +311,20 @@ STATES = {
         "(2.0 if b <= a else 3.0)", "D.__le__ = lambda a, b: False"),
     "an iterator that was missing": ("class C:\n    def __getitem__(self, i): return [1.0, 2.0][i]\nc = C()", "sum(c)",
         "C.__iter__ = lambda self: iter([5.0])"),
+    "what super finds in a class between": ("class A:\n    def act(self): return 2.0\nclass B(A): pass\nclass C(B):\n"
+        "    def act(self): return super().act()\nc = C()", "c.act()", "B.act = lambda self: 5.0"),
+    "an attribute below a property": ("class A: r = 2.0\nclass B(A): pass\nclass C(B):\n    @property\n"
+        "    def act(self): return super().r\nc = C()", "c.act", "B.r = 5.0"),
+    "the items of a class": ("class C:\n    def __class_getitem__(cls, k): return 2.0", "C['a']",
+        "C.__class_getitem__ = classmethod(lambda cls, k: 3.0)"),
+    "a methodcaller with arguments": ("class C:\n    k = 2.0\n    def h(self, a, b=1.0): return self.k * a * b\n"
+        "c, call = C(), operator.methodcaller('h', 3.0, b=2.0)", "call(c)", "c.k = 3.0"),
+    "a polynomial": ("q = np.polynomial.Polynomial([1.0, 2.0])", "q(3.0)", "q.coef[0] = 5.0"),
+    "a derived polynomial": ("q = np.poly1d([1.0, 2.0, 3.0])", "q.deriv()(2.0)", "q.c[0] = 5.0"),
+    "an attribute of a subclass of Variable": ("class P(xpgrad.Parameter): scale = 2.0\np = P(np.ones(3))", "p.scale",
+        "P.scale = 3.0"),
+    "the end of an array": ("w = np.arange(3.0)\nclass C:\n    def __getitem__(self, i): return w[i]\nc = C()",
+        "sum(float(v) for v in c)", "w[1] = 7.0"),
     "a setter that was missing": ("class C: pass\nc = C()\ndef h():\n    c.v = 2.0\n    return c.v", "h()",
         "C.__setattr__ = lambda c, n, v: object.__setattr__(c, n, v * 2)"),
 }  # fmt: skip

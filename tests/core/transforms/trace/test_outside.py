@@ -11,6 +11,7 @@ import xpgrad
 from xpgrad import Variable
 from xpgrad import array_api as xp
 from xpgrad.testing.arrays import on_host
+from xpgrad.transforms import grad
 from xpgrad.transforms.trace.guards.facts import Facts
 
 pytestmark = pytest.mark.exhaustive(1)
@@ -47,6 +48,21 @@ def test_an_array_of_another_library_is_read(uses):
     for value in 1.0, 5.0:
         w[1] = value
         assert [float(f(x)) for _ in range(4)] == [float(uses(x, w))] * 4
+    assert f.cache_info().hits == 4
+
+
+def test_a_replaced_method_that_the_library_calls_is_noticed():
+    class Node(xpgrad.FunctionNode):
+        def forward(self, xs):
+            return (xs[0] * 2.0,)
+
+        def backward(self, indexes, gys):
+            return (gys[0] * 2.0,)
+
+    f = xpgrad.compile(grad(lambda x: Node().apply((x,))[0]), verify=False)
+    assert [float(f(np.ones(()))) for _ in range(4)] == [2.0] * 4
+    Node.backward = lambda self, indexes, gys: (gys[0] * 5.0,)
+    assert [float(f(np.ones(()))) for _ in range(4)] == [5.0] * 4
     assert f.cache_info().hits == 4
 
 

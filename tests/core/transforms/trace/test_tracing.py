@@ -4,6 +4,7 @@ import types
 
 import numpy as np
 import pytest
+from tests.devices import device_or_skip
 
 import xpgrad
 from xpgrad import CompileWarning, Variable, compile
@@ -437,10 +438,29 @@ def test_random_numbers_agree_with_eager_for_one_seed():
     assert compare(lambda: SPACE(f=lambda x: xpgrad.functions.dropout(x, 0.5)), run, 8).hits == 6
 
 
-@pytest.mark.parametrize("draw", [lambda rng: rng.normal(size=3), lambda rng: float(rng.normal())])
-def test_random_numbers_of_another_library_are_drawn_at_each_call(draw):
-    rng = np.random.default_rng(0)
-    compiled = compile(lambda x: x * draw(rng))
+DRAWN = {
+    "an array": (np.random.default_rng, lambda rng: rng.normal(size=3)),
+    "a number": (np.random.default_rng, lambda rng: float(rng.normal())),
+    "a decision": (np.random.default_rng, lambda rng: 2.0 if rng.random() < 0.7 else 3.0),
+    "an integer": (np.random.RandomState, lambda rng: int(rng.randint(0, 2))),
+    "no seed": (lambda _: None, lambda _: float(np.random.default_rng().random() < 2)),
+    "a function": (
+        lambda seed: torch_or_skip().manual_seed(seed) and torch_or_skip(),
+        lambda torch: 2.0 if torch.rand(()) < 0.7 else 3.0,
+    ),
+}
+
+
+def torch_or_skip():
+    return device_or_skip("@torch:cpu").backend.namespace
+
+
+@pytest.mark.parametrize(("make", "draw"), DRAWN.values(), ids=DRAWN)
+def test_random_numbers_of_another_library_are_drawn_at_each_call(make, draw):
+    stream = make(3)
+    wanted = [np.ones(3) * draw(stream) for _ in range(8)]
+    stream = make(3)
+    compiled = compile(lambda x: x * draw(stream))
     with pytest.warns(CompileWarning, match="xpgrad.random"):
-        found = [compiled(np.ones(3)).tobytes() for _ in range(6)]
-    assert len(set(found)) == 6
+        found = [compiled(np.ones(3)) for _ in range(8)]
+    np.testing.assert_array_equal(found, wanted)

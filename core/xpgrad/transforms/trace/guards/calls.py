@@ -8,6 +8,7 @@ import math
 import operator
 import os
 import re
+import sys
 import threading
 import types
 import weakref
@@ -15,6 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from string import Formatter
 from typing import Any
 
+from xpgrad.backend.plugins import plugins
 from xpgrad.config import at_level, called_with
 from xpgrad.transforms.trace.guards import objects
 from xpgrad.transforms.trace.guards.facts import SLOTS, Facts
@@ -58,6 +60,8 @@ OF_VIEWS = "reshape", "transpose", "swapaxes", "squeeze", "permute", "unsqueeze"
 """Methods of arrays that return views; `reshape` does for an array in order."""
 OF_UFUNCS = "reduce", "outer", "at", "accumulate"
 GIVES = frozenset(["pop", "get", "popleft", "__getitem__", "setdefault", "__next__"])
+DRAWS = re.compile(r"rand(n|int|perm)?(_like)?|normal|bernoulli|multinomial|poisson|\w*dropout\w*|(manual_)?seed")
+"""Functions of array libraries that use the state of a generator of random numbers."""
 TRANSFORMS = "xpgrad.transforms"
 GETTERS = operator.attrgetter, operator.itemgetter, operator.methodcaller
 IN_C = operator.attrgetter, types.BuiltinFunctionType, types.MethodWrapperType, functools.partial
@@ -205,14 +209,32 @@ class Calls(Facts):
         if recorded:
             self.use(args)
             self._look_at_numbers(f, args)
-        for x in () if recorded else args:
-            self.look(x)
+        for x in args:
+            self.look(None if recorded else x)
+            self._state_of(x)
+        self._draws(f, args)
+
+    def _state_of(self, x: Any) -> None:
+        """Look at the arrays and numbers in an object of another library, such as a polynomial."""
+        if kind_of(x) is OTHER and id(x) not in self.made and is_of_arrays(type(x).__module__):
+            if "random" in type(x).__module__ or type(x).__name__ == "Generator":
+                self.refuse(f"it draws numbers by a {type(x).__name__}, whose state is not seen; use xpgrad.random")
+            self.look(None if isinstance(x, types.ModuleType) else getattr(x, "__dict__", None))
+
+    def _draws(self, f: Any, args: Sequence[Any]) -> None:
+        """Note that a function of an array library draws random numbers, or makes a generator without a seed."""
+        module, name = getattr(f, "__module__", None) or "", getattr(f, "__name__", "")
+        if is_of_arrays(module) and (DRAWS.fullmatch(name) or ("random" in module and not args)):
+            top = {b.namespace.__name__.partition(".")[0] for b in plugins.by_type.values() if b.immutable}
+            if module.partition(".")[0] not in top:  # whose functions of this name get a key
+                self.refuse(f"it draws numbers by {name}, whose state is not seen; use xpgrad.random")
 
     def _getter(self, sh: Any, f: Any, args: Sequence[Any]) -> Any:
-        given = f.__reduce__()[1]
-        value = args[0]
+        made, given = f.__reduce__()
         if isinstance(f, operator.methodcaller):
-            return self.call(sh, self.attribute(sh, value, given[0]), given[1:])
+            name, *sh.given = list(getattr(made, "args", ())) + list(given)
+            sh.keywords = getattr(made, "keywords", {})
+            return self.call(sh, self.attribute(sh, args[0], name), (*sh.given, *sh.keywords.values()))
         for path in given:
             value = args[0]
             for name in path.split(".") if isinstance(f, operator.attrgetter) else (path,):
@@ -242,6 +264,7 @@ class Calls(Facts):
         if id(f) not in QUIET and (not is_trusted(f.__module__) or is_of_arrays(f.__module__)):
             for x in args:
                 self.look(x, arrays=not followed)
+            self._draws(f, args)
         if f in GETTERS and not any(isinstance(x, Token) for x in args):
             getter = f(*args)
             self.made[id(getter)] = getter
@@ -276,18 +299,19 @@ class Calls(Facts):
                 self.read("class attribute", f, "__call__", called)
             sh.waits, sh.calling = True, called
             self.use(args if is_trusted(called.__module__) and f.__module__ != TRANSFORMS else ())
+            self._state_of(f)
             return UNSEEN
         self.use(args)
-        plain = all(kind_of(x) is SIMPLE for x in args)
-        if plain and (getattr(f, "__module__", None) in STATES or f in (threading.get_ident, os.fspath)):
+        plain, module = all(kind_of(x) is SIMPLE for x in args), getattr(f, "__module__", None) or ""
+        if plain and f is not sys._getframe and (module in STATES or f in (threading.get_ident, os.fspath)):
             return self.read("call", f, tuple(args), f(*args))
-        if getattr(f, "__module__", None) in IMPURE or f is open:
+        if module in IMPURE or f is open:
             self.refuse(f"it calls {f.__name__}, which may give something else at each call")
-        if is_of_arrays(type(f).__module__) or is_of_arrays(getattr(f, "__module__", None) or ""):
+        if is_of_arrays(type(f).__module__) or is_of_arrays(module):
             sh.waits = True
             self._look_at(args, f)
             return FRESH
-        if getattr(f, "__module__", None) in STATES:
+        if module in STATES:
             self.refuse(f"it calls {f.__name__}, whose result depends on what is not seen")
         if id(f) not in QUIET:
             for x in args:
@@ -303,9 +327,8 @@ class Calls(Facts):
         if not isinstance(f, BUILTINS):
             sh.waits = True
             if isinstance(f, CACHES):
-                if all(kind_of(x) is SIMPLE or self._is_kept(x) for x in args) and len(args) == len(sh.given) + len(
-                    sh.keywords
-                ):
+                seen = len(args) == len(sh.given) + len(sh.keywords)
+                if seen and all(kind_of(x) is SIMPLE or (kind_of(x) is OTHER and id(x) in self.known) for x in args):
                     cached = functools.partial(f, **sh.keywords) if sh.keywords else f
                     self.cached.append((cached, tuple(sh.given)))
                     sh.late = functools.partial(cached, *sh.given)
@@ -316,9 +339,6 @@ class Calls(Facts):
                     self.refuse(f"it calls {name}, which has a cache, with arguments that are not seen")
             return UNSEEN
         return (UNSEEN if id(f) in PICKS else MIXED) if self._danger(f, args) else FRESH
-
-    def _is_kept(self, x: Any) -> bool:
-        return kind_of(x) is OTHER and id(x) in self.known
 
     def _method_in_c(self, sh: Any, f: Any, owner: Any, args: Sequence[Any]) -> Any:
         """A method of a type that is written in C."""

@@ -284,8 +284,8 @@ class Facts:
             if name in SETTINGS:
                 return self.read("attribute", o, name, getattr(o, name))
             self._meets(o)
-        found = inherited(type(o), name)
-        if isinstance(found, types.FunctionType):
+        self.of_class(type(o), name)
+        if isinstance(inherited(type(o), name), types.FunctionType):
             return getattr(o, name)
         sh.waits = True
         return FRESH
@@ -301,15 +301,12 @@ class Facts:
         return value
 
     def _of_super(self, sh: Any, o: Any, name: str) -> Any:
-        line = o.__self_class__.__mro__
-        for kind in line[line.index(o.__thisclass__) + 1 :]:
-            if name in vars(kind):
-                value = vars(kind)[name]
-                if not is_ours(kind.__module__):
-                    self.read("own", kind, name, value)
-                sh.waits = not isinstance(value, FUNCTIONS)
-                return FRESH if sh.waits else getattr(o, name)
-        return getattr(o, name, ABSENT)
+        value, below, place = READ["above"](o, name), o.__thisclass__, (o.__self_class__, o.__thisclass__, name)
+        if not is_ours(below.__module__) and place not in self.seen:
+            self.seen.add(place)
+            self.read("above", super(below, o.__self_class__), name, value)
+        sh.waits = value is not ABSENT and not isinstance(value, FUNCTIONS)
+        return FRESH if sh.waits else getattr(o, name, ABSENT)
 
     def _of_object(self, sh: Any, o: Any, name: str) -> Any:
         kind = type(o)
@@ -409,6 +406,7 @@ class Facts:
         if kind is BOX or isinstance(o, (str, bytes, range)):
             return self._of_box(sh, o, key)
         if isinstance(o, type):
+            self.of_class(o, "__class_getitem__")
             return FRESH if not isinstance(inherited(o, "__class_getitem__"), classmethod) else self._waiting(sh)
         if kind is not SIMPLE:
             self.refuse(f"items of a {type(o).__name__} are read, whose state is not seen")
@@ -427,7 +425,10 @@ class Facts:
             self.look(o)
             self.look_at_index(key, arrays=True)
             return FRESH
-        value = o[key]
+        try:
+            value = o[key]
+        except Exception:  # raised again by the function
+            return FRESH
         is_record = getattr(getattr(value, "dtype", None), "fields", None) is not None  # a view as well
         if kind_of(value) is not ARRAY and not is_record:
             return self.read("element", o, key, value)

@@ -75,6 +75,12 @@ def inherited(kind: type, name: str) -> Any:
     return ABSENT
 
 
+def above(o: Any, name: str) -> Any:
+    """Return the attribute that ``super`` finds under a name, without running a descriptor."""
+    line = o.__self_class__.__mro__
+    return next((vars(kind)[name] for kind in line[line.index(o.__thisclass__) + 1 :] if name in vars(kind)), ABSENT)
+
+
 def in_c(kind: type, name: str) -> Any:
     """Return the method of a class that is written in C, which those in Python call in the end."""
     found = (vars(each)[name] for each in kind.__mro__ if name in vars(each))
@@ -100,6 +106,7 @@ READ: dict[str, Callable[[Any, Any], Any]] = {
     "class attribute": lambda o, k: getattr(type(o), k, ABSENT),
     "inherited": lambda o, k: inherited(type(o), k),
     "of class": inherited,
+    "above": above,
     "own": lambda o, k: vars(o).get(k, ABSENT),
     "class": lambda o, k: type(o),
     "cell": lambda o, k: o.cell_contents,
@@ -120,7 +127,7 @@ READ: dict[str, Callable[[Any, Any], Any]] = {
 """How each kind is read again."""
 TITLES = {
     "global": "the variable", "cell": "a variable", "method": "the method", "item": "the item", "class": "the class",
-    **dict.fromkeys(("attribute", "own", "of class", "inherited", "class attribute"), "the attribute"),
+    **dict.fromkeys(("attribute", "own", "of class", "above", "inherited", "class attribute"), "the attribute"),
     "element": "the element", "length": "the length", "contents": "the items",
     "call": "the result", "setting": "the result", "values": "the values", "part": "the values", "context": "the value",
 }  # fmt: skip

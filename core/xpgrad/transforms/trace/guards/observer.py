@@ -195,7 +195,7 @@ class Observer(Calls):
                 continue
             for f in (found, *(getattr(found, name, None) for name in WRAPPERS)):
                 if getattr(f, "__code__", None) is code:
-                    if not is_class and id(first) not in self.made and not is_ours(kind.__module__):
+                    if not is_class and not is_ours(kind.__module__):
                         self.read("class attribute" if f is found else "inherited", first, code.co_name, found)
                     return f
         return None

@@ -1,5 +1,6 @@
 """`SPECIAL`: the values read and set by functions of Python that are like instructions: `getattr`, `len`, `type`."""
 
+import contextvars
 import functools
 from collections.abc import Sequence
 from typing import Any
@@ -94,6 +95,7 @@ _RULES: list[tuple[Any, Any]] = [
     (getattr, _getattr), (hasattr, _hasattr), (setattr, _setattr), (delattr, _setattr), (vars, _vars), (super, _super),
     (type, _type), (len, _len), (dir, _dir), (isinstance, _isinstance),
     (issubclass, _issubclass),
+    (contextvars.copy_context, lambda self, sh, args: UNSEEN),
     (globals, lambda self, sh, args: sh.frame.f_globals),
     (id, lambda self, sh, args: FRESH if isinstance(args[0], Token) else id(args[0])),
 ]  # fmt: skip
