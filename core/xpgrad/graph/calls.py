@@ -15,7 +15,7 @@ from typing import Any
 
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.programs import programs_of
-from xpgrad.config import LIFTED, switches
+from xpgrad.config import LIFTED, ONLY_LIFTED, switches
 from xpgrad.graph.application import Application
 from xpgrad.graph.definition import Definition
 from xpgrad.graph.general import after_error, apply, operate, planned
@@ -100,9 +100,9 @@ def binary(definition: Definition, *, is_operator: bool) -> Function:  # noqa: C
         now = switches()
         mode = now.mode
         if mode > 1:
-            other = x2._array if isinstance(x2, Variable) else x2
-            fits = is_inside(now, plan, other) if type(other) is type(array1) else type(other) in PLAIN_SCALARS
-            if not (fits and is_inside(now, plan, array1)):
+            x = x2._array if isinstance(x2, Variable) else x2
+            fits = mode in ONLY_LIFTED and plan.transformed and array1.level is now.level  # in no frame of its own
+            if not (fits and (x.level is now.level if type(x) is type(array1) else type(x) in PLAIN_SCALARS)):
                 return general(definition, x1, x2)
             mode -= LIFTED
         spec: Any = node1.spec

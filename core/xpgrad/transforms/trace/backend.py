@@ -16,7 +16,7 @@ from xpgrad.backend.spec import Spec
 from xpgrad.errors import TraceError
 from xpgrad.transforms.enclosing.backend import SCALARS, TransformedBackend, backend_over
 from xpgrad.transforms.trace.array import REMEDY, TracedArray
-from xpgrad.transforms.trace.guards.events import alone, paused
+from xpgrad.transforms.trace.guards.events import alone
 from xpgrad.transforms.trace.guards.trust import is_ours, leave_out
 from xpgrad.transforms.trace.program import Value
 from xpgrad.transforms.trace.recording import Recording
@@ -93,7 +93,7 @@ class TraceBackend(TransformedBackend):
         tracer = sys.gettrace()
         if tracer is None or tracer is not alone.get(threading.get_ident()):
             return self._call(name, function, args, kwargs)
-        sys.settrace(None)  # as in `paused`, without its frame
+        sys.settrace(None)  # the library's own frames are not followed: each event takes a microsecond
         try:
             return self._call(name, function, args, kwargs)
         finally:
@@ -279,8 +279,14 @@ class TraceBackend(TransformedBackend):
         def adapted(xp: Namespace, gy: Any, *values: Any) -> Any:
             if type(gy) is not self.kind:
                 return rule(xp, gy, *values)
-            run = gy.recording.whole(rule, lambda xp, *args: whole(*args))
-            return paused(run, xp, gy, *values) if ours else run(xp, gy, *values)
+            tracer = sys.gettrace() if ours else None
+            if tracer is None or tracer is not alone.get(threading.get_ident()):
+                return gy.recording.whole(rule, lambda xp, *args: whole(*args))(xp, gy, *values)
+            sys.settrace(None)
+            try:
+                return gy.recording.whole(rule, lambda xp, *args: whole(*args))(xp, gy, *values)
+            finally:
+                sys.settrace(tracer)
 
         return adapted
 

@@ -10,47 +10,31 @@ from typing import Any
 
 from xpgrad.locks import shared_lock
 from xpgrad.transforms.trace.guards.observer import Observer
+from xpgrad.transforms.trace.guards.stack import Shadow
 
 
-class FollowedFrame:
-    """Follows one frame, together with the tracer that another tool has for it."""
+def followed(observer: Observer, sh: Shadow | None, theirs: Any) -> Callable[[Any, str, Any], None]:
+    """Return a function that follows one frame, together with the tracer that another tool has for it."""
+    step, raised = observer.step, False
 
-    __slots__ = ("observer", "raised", "theirs")
-
-    def __init__(self, observer: Observer, theirs: Any) -> None:
-        self.observer, self.theirs, self.raised = observer, theirs, False
-
-    def __call__(self, frame: Any, event: str, arg: Any) -> Any:
-        """Record an instruction, or the end of the frame."""
+    def follow(frame: Any, event: str, arg: Any) -> None:  # a reference to itself would be a cycle
+        nonlocal raised, theirs
         if event == "opcode":
-            sh = self.observer.shadows.get(frame)
             if sh is not None:
-                self.observer.step(sh, frame.f_lasti)
-            self.raised = False
-            return self
-        if event == "exception":
-            self.raised = True
+                step(sh, frame.f_lasti)
+            raised = False
+            return
+        raised |= event == "exception"
         if event == "return":
-            self.observer.finish(frame, arg, raised=self.raised and arg is None)  # else it has caught the exception
-        if self.theirs is not None:
-            self.theirs = self.theirs(frame, event, arg)
-        return self
+            observer.finish(frame, arg, raised=raised and arg is None)  # else it has caught the exception
+        if theirs is not None:
+            theirs = theirs(frame, event, arg)
+
+    return follow
 
 
 alone = dict[int, Any]()
 """The tracers of threads that no other tool traces, which need not follow the library's own frames."""
-
-
-def paused(f: Callable[..., Any], *args: Any) -> Any:
-    """Return ``f(*args)``, whose frames are not followed: each event takes a microsecond."""
-    tracer = sys.gettrace()
-    if tracer is None or alone.get(threading.get_ident()) is not tracer:
-        return f(*args)
-    sys.settrace(None)
-    try:
-        return f(*args)
-    finally:
-        sys.settrace(tracer)
 
 
 @contextmanager
@@ -62,16 +46,17 @@ def _by_trace(observer: Observer) -> Iterator[None]:
 
     def trace(frame: Any, event: str, arg: Any) -> Any:
         if before is None and id(frame.f_code) in left_out:  # the usual case: the library's own frames
-            if frame.f_back not in shadows:
+            sh = shadows.get(frame.f_back)
+            if sh is None or not sh.waits:
                 return None
             frame.f_trace_lines = False
-            return FollowedFrame(observer, None)
+            return followed(observer, None, None)
         theirs: Any = before(frame, event, arg) if before is not None else None
         if sys.gettrace() is not own[0]:
             sys.settrace(own[0])  # coverage's tracer has put itself back
         frame.f_trace_lines = theirs is not None
         frame.f_trace_opcodes = ours = frame in shadows or observer.start(frame)
-        return FollowedFrame(observer, theirs) if ours or frame.f_back in shadows else theirs
+        return followed(observer, shadows.get(frame), theirs) if ours or frame.f_back in shadows else theirs
 
     own.append(trace)
     if before is None:

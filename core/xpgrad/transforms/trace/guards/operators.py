@@ -1,15 +1,19 @@
 """The values that instructions for operators, comparisons and truth read, and their effects on the stack."""
 
 import dis
+import functools
 import operator
 import types
 from collections.abc import Callable
 from typing import Any
 
+from xpgrad.backend.plugins import plugins
+from xpgrad.graph.variable import Variable
 from xpgrad.transforms.trace.guards.calls import Calls
 from xpgrad.transforms.trace.guards.guard import is_constant
 from xpgrad.transforms.trace.guards.objects import ARRAY, BOX, OTHER, SIMPLE, TRACED, kind_of
 from xpgrad.transforms.trace.guards.stack import FRESH, HIDDEN, MIXED, UNSEEN, Token
+from xpgrad.transforms.trace.guards.trust import is_ours
 
 ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "//": operator.floordiv, "%": operator.mod,
@@ -24,6 +28,8 @@ COMPARED = {
 }  # fmt: skip
 """The methods of each comparison, and the reflected one's."""
 MAX_CHARACTERS = 1000
+RESULT: Any = Variable()
+"""What stands on the stack for a Variable that an operator has returned."""
 
 Stack = list[Any]
 Rule = Callable[[Calls, Any, Stack, Any, Any], None]
@@ -65,10 +71,14 @@ def negative(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
 def binary(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
     """Follow an operator of two operands, also in place."""
     a, b = s[-2:]
+    types: Any = type(a), type(b)
     module: Any = dis
     sign = module._nb_ops[arg][1]  # the names of the operators, by their numbers
     if sign == "[]":
         return subscript(self, sh, s, arg, value)
+    if _gives_variable(types):
+        s[-2:] = [RESULT]
+        return None
     kinds = kind_of(a), kind_of(b)
     if (type(a) is type(b) and type(a) in (int, str)) or (type(a) is str and sign == "%" and is_constant(b)):
         self.numbers.use((b,))
@@ -93,6 +103,13 @@ def binary(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
         if sign.endswith("=") and kinds[0] in (ARRAY, BOX):
             s[-1] = a
     return None
+
+
+@functools.lru_cache(maxsize=4096)
+def _gives_variable(types: tuple[type, type]) -> bool:
+    """Return whether the operators between two types are the library's, so that their code need not be followed."""
+    own = [issubclass(kind, Variable) and is_ours(kind.__module__) for kind in types]
+    return all(own) or (any(own) and (types[own[0]] in (int, float) or (own[0] and types[1] in plugins.by_type)))
 
 
 def _computed(sign: str, a: Any, b: Any) -> Any:
