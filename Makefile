@@ -164,30 +164,37 @@ $(VENV)/stamp-pip:
 	$(BIN)/python -m pip install -qq --disable-pip-version-check 'pip>=25.1' # the first with --group
 	@touch $@
 
+# One hatchling builds all distributions, and Python compiles what it imports: half of the time would go into a hatchling
+# for each distribution, and into bytecode of modules that nothing imports.
+EDITABLE := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-build-isolation --no-compile
+$(VENV)/stamp-build: | $(VENV)/stamp-pip
+	$(BIN)/python -m pip install -qq --disable-pip-version-check 'hatchling>=1.27'
+	@touch $@
+
 # The tests run on the plugins too, each a distribution of its own.
 PLUGINS := plugins/xpgrad-strict plugins/xpgrad-torch plugins/xpgrad-dask plugins/xpgrad-jax plugins/xpgrad-autograd plugins/xpgrad-chainer
-$(VENV)/stamp-test: pyproject.toml conformance/pyproject.toml $(PLUGINS:%=%/pyproject.toml) | $(VENV)/stamp-pip
-	$(BIN)/python -m pip install -qq --disable-pip-version-check --group test --editable . --editable conformance $(PLUGINS:%=--editable %)
+$(VENV)/stamp-test: pyproject.toml conformance/pyproject.toml $(PLUGINS:%=%/pyproject.toml) | $(VENV)/stamp-build
+	$(EDITABLE) --group test --editable . --editable conformance $(PLUGINS:%=--editable %)
 	@touch $@
 
-$(VENV)/stamp-quick: pyproject.toml conformance/pyproject.toml plugins/xpgrad-strict/pyproject.toml | $(VENV)/stamp-pip
-	$(BIN)/python -m pip install -qq --disable-pip-version-check --group quick --editable . --editable conformance \
+$(VENV)/stamp-quick: pyproject.toml conformance/pyproject.toml plugins/xpgrad-strict/pyproject.toml | $(VENV)/stamp-build
+	$(EDITABLE) --group quick --editable . --editable conformance \
 		--editable plugins/xpgrad-strict
 	@touch $@
 
-$(VENV)/stamp-docs: pyproject.toml conformance/pyproject.toml plugins/xpgrad-strict/pyproject.toml | $(VENV)/stamp-pip
-	$(BIN)/python -m pip install -qq --disable-pip-version-check --group docs --editable . --editable conformance \
+$(VENV)/stamp-docs: pyproject.toml conformance/pyproject.toml plugins/xpgrad-strict/pyproject.toml | $(VENV)/stamp-build
+	$(EDITABLE) --group docs --editable . --editable conformance \
 		--editable plugins/xpgrad-strict
 	@touch $@
 
-$(VENV)/stamp-dpnp: pyproject.toml conformance/pyproject.toml plugins/xpgrad-dpnp/pyproject.toml | $(VENV)/stamp-pip
-	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable . --editable conformance \
+$(VENV)/stamp-dpnp: pyproject.toml conformance/pyproject.toml plugins/xpgrad-dpnp/pyproject.toml | $(VENV)/stamp-build
+	$(EDITABLE) --editable . --editable conformance \
 		--editable plugins/xpgrad-dpnp pytest-timeout pytest-xdist
 	@touch $@
 
-$(VENV)/stamp-oldest: pyproject.toml conformance/pyproject.toml plugins/xpgrad-strict/pyproject.toml tests/oldest.py | $(VENV)/stamp-pip
+$(VENV)/stamp-oldest: pyproject.toml conformance/pyproject.toml plugins/xpgrad-strict/pyproject.toml tests/oldest.py | $(VENV)/stamp-build
 	$(BIN)/python tests/oldest.py > $(VENV)/constraints.txt
-	$(BIN)/python -m pip install -qq --disable-pip-version-check --constraint $(VENV)/constraints.txt \
+	$(EDITABLE) --constraint $(VENV)/constraints.txt \
 		--editable . --editable conformance --editable plugins/xpgrad-strict pytest-timeout pytest-xdist hypothesis threadpoolctl
 	@touch $@
 
@@ -198,11 +205,11 @@ $(VENV)/stamp-release: pyproject.toml release/requirements.txt | $(VENV)/stamp-p
 	@touch $@
 
 # `demo` is an extra, so that users can install it.
-$(VENV)/stamp-demo: pyproject.toml | $(VENV)/stamp-pip
-	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[demo]'
+$(VENV)/stamp-demo: pyproject.toml | $(VENV)/stamp-build
+	$(EDITABLE) --editable '.[demo]'
 	@touch $@
 
 # One stamp for each other group of pyproject.toml.
-$(VENV)/stamp-%: pyproject.toml | $(VENV)/stamp-pip
-	$(BIN)/python -m pip install -qq --disable-pip-version-check --group $* --editable .
+$(VENV)/stamp-%: pyproject.toml | $(VENV)/stamp-build
+	$(EDITABLE) --group $* --editable .
 	@touch $@
