@@ -1,4 +1,4 @@
-"""Transforms of a function of another framework: in forward mode, in batches, and compiled, without a program."""
+"""Functions of another framework in our graph: derivatives, trees, forward mode, batches, and compiled functions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 import xpgrad
+from xpgrad import Variable
 from xpgrad import array_api as xp
-from xpgrad.errors import BatchError, TraceError
-from xpgrad.transforms import grad, hessian, hvp, jacfwd, jacobian, jacrev, jvp, vmap
+from xpgrad.errors import BatchError, CompileWarning, TraceError
+from xpgrad.testing.gradient_check import check_backward, check_double_backward
+from xpgrad.transforms import checkpoint, grad, hessian, hvp, jacfwd, jacobian, jacrev, jvp, value_and_grad, vmap
 
 A = np.asarray([[0.5, -1.0, 2.0], [1.5, 0.3, -0.7]])
 WITHIN: dict[str, Callable[[Any], Any]] = {
@@ -50,6 +52,62 @@ class OfAFramework:
 
     framework: Any
     convert: Callable[..., Any]
+
+    def test_numerical_gradients_to_second_order(self) -> None:
+        f = self.convert(lambda x, y: (self.framework.tanh(x * y) * x).sum(0))
+        x, y, gy = A, A[::-1] + 1, np.asarray([1.0, -0.5, 2.0])
+        check_backward(f, (x, y), gy)
+        check_double_backward(f, (x, y), gy, (A * 2, A - 1))
+
+    def test_third_derivatives(self) -> None:
+        f = self.convert(lambda x: (x**5).sum())
+        third = grad(lambda x: xp.sum(grad(lambda x: xp.sum(grad(f)(x)))(x)))
+        np.testing.assert_allclose(third(A), 60 * A**2)
+        np.testing.assert_allclose(hvp(f, (A,), (A,))[0], 20 * A**4)
+
+    def test_complex_gradients_are_ours(self) -> None:
+        z, theirs = A + 1j * A[::-1], self.convert(lambda z: self.framework.exp(z) * z.conj())
+        for transform in (grad, lambda f: lambda z: hvp(f, (z,), (z,))[0]):
+            found, expected = (
+                transform(lambda z, f=f: xp.sum(xp.abs(f(z)) ** 2))(z)
+                for f in (theirs, lambda z: xp.exp(z) * xp.conj(z))
+            )
+            np.testing.assert_allclose(found, expected)
+
+    def test_trees_integers_none_and_other_objects_pass(self) -> None:
+        def f(tree: dict[str, Any], *, scale: int) -> dict[str, Any]:
+            x, i = tree["x"][0], tree["i"]
+            assert not {type(x), type(i)} & {np.ndarray, Variable}
+            return {"y": x * scale, "i": i + 1, "none": None, "name": "a", "max": (x.max(), x.argmax()), "b": x > 0}
+
+        x = Variable(A)
+        found = self.convert(f)({"x": [x], "i": np.arange(2)}, scale=3)
+        assert found["y"].requires_grad
+        assert not found["i"].requires_grad
+        assert found["i"].array.tolist() == [1, 2]
+        assert (found["none"], found["name"], found["b"].dtype) == (None, "a", bool)
+        (found["max"][0] + xp.sum(found["y"])).backward()
+        np.testing.assert_allclose(x.grad, 3 + (A.max() == A))
+        assert not self.convert(f)({"x": [A], "i": np.arange(2)}, scale=3)["y"].requires_grad
+        with xpgrad.no_backprop_mode():
+            assert not self.convert(self.framework.tanh)(x).requires_grad
+
+    def test_outputs_without_cotangents_and_outputs_after_a_checkpoint(self) -> None:
+        x, exp = Variable(A), self.framework.exp
+        _, z = self.convert(lambda t: (t * 2, exp(t)))(x)
+        xp.sum(z).backward()
+        np.testing.assert_allclose(x.grad, np.exp(A))
+        x.cleargrad()
+        xp.sum(checkpoint(lambda x: self.convert(exp)(x * 2))(x)).backward()
+        np.testing.assert_allclose(x.grad, 2 * np.exp(2 * A))
+
+    def test_a_compiled_function_runs_it_without_a_program_and_says_so(self) -> None:
+        f, called = self.convert(self.framework.sin), rf"{self.convert.__name__}\(sin\) was called"
+        step = xpgrad.compile(value_and_grad(lambda x: xp.sum(f(x * 2))))
+        with pytest.warns(CompileWarning, match=rf"{called} \(line .*; call it outside of the compiled"):
+            step(A)
+        with pytest.raises(TraceError, match=called):
+            xpgrad.compile(value_and_grad(lambda x: xp.sum(f(x))), strict=True)(A)
 
     @pytest.mark.filterwarnings("ignore::xpgrad.CompileWarning", "ignore::xpgrad.BatchWarning")
     @pytest.mark.parametrize("make", WITHIN.values(), ids=WITHIN)

@@ -2,7 +2,6 @@
 
 import copy
 import gc
-import warnings
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -18,13 +17,10 @@ from xpgrad import Variable
 from xpgrad.errors import (
     BackendMismatch,
     BatchError,
-    CompileWarning,
     GraphError,
-    TraceError,
     UnknownArray,
 )
-from xpgrad.testing.gradient_check import check_backward, check_double_backward
-from xpgrad.transforms import checkpoint, grad, hvp, value_and_grad, vmap
+from xpgrad.transforms import checkpoint, grad, vmap
 from xpgrad_torch.interop import from_torch
 
 pytestmark = pytest.mark.exhaustive(1)
@@ -91,32 +87,6 @@ def test_gradients_of_gradients_reach_inputs_and_parameters(library: str) -> Non
     equal(found, [t.grad.numpy(), *gradients(module)])
 
 
-def test_numerical_gradients_to_second_order() -> None:
-    f = from_torch(lambda x, y: (torch.tanh(x * y) * x).sum(0))
-    x, y, gy = A, A[::-1] + 1, np.asarray([1.0, -0.5, 2.0])
-    check_backward(f, (x, y), gy)
-    check_double_backward(f, (x, y), gy, (A * 2, A - 1))
-
-
-def test_third_derivatives() -> None:
-    f = from_torch(lambda x: (x**5).sum())
-    third = grad(lambda x: xp.sum(grad(lambda x: xp.sum(grad(f)(x)))(x)))
-    np.testing.assert_allclose(third(A), 60 * A**2)
-    np.testing.assert_allclose(hvp(f, (A,), (A,))[0], 20 * A**4)
-
-
-def test_complex_gradients_are_ours() -> None:
-    z = A + 1j * A[::-1]
-
-    def ours(z: Any) -> Any:
-        return xp.exp(z) * xp.conj(z)
-
-    theirs = from_torch(lambda z: torch.exp(z) * z.conj())
-    for transform in (grad, lambda f: lambda z: hvp(f, (z,), (z,))[0]):
-        found, expected = (transform(lambda z, f=f: xp.sum(xp.abs(f(z)) ** 2))(z) for f in (theirs, ours))
-        np.testing.assert_allclose(found, expected)
-
-
 def test_no_memory_is_copied_on_the_way() -> None:
     x = Variable(np.ones(3))
     seen: list[torch.Tensor] = []
@@ -128,31 +98,6 @@ def test_no_memory_is_copied_on_the_way() -> None:
     frozen.flags.writeable = False
     for array in (frozen, np.arange(3.0)[::-1], np.broadcast_to(np.float64(2.0), (3,))):
         np.testing.assert_array_equal(from_torch(lambda t: t * 2)(Variable(array)).array, array * 2)
-
-
-def test_trees_integers_none_and_other_objects_pass() -> None:
-    def f(tree: dict[str, Any], *, scale: int) -> dict[str, Any]:
-        x, i = tree["x"][0], tree["i"]
-        assert type(x) is type(i) is torch.Tensor
-        return {"y": x * scale, "i": i + 1, "none": None, "name": "a", "max": (x.max(), x.argmax()), "flag": x > 0}
-
-    x = Variable(A)
-    found = from_torch(f)({"x": [x], "i": np.arange(2)}, scale=3)
-    assert found["y"].requires_grad
-    assert not found["i"].requires_grad
-    assert (found["none"], found["name"]) == (None, "a")
-    assert found["flag"].dtype == bool
-    (found["max"][0] + xp.sum(found["y"])).backward()
-    np.testing.assert_allclose(x.grad, 3 + (A.max() == A))
-
-
-def test_outputs_without_cotangents() -> None:
-    x = Variable(A)
-    y, z, w = from_torch(lambda t: (t * 2, t.exp(), torch.ones(2)))(x)
-    assert not w.requires_grad
-    xp.sum(z).backward()
-    np.testing.assert_allclose(x.grad, np.exp(A))
-    del y
 
 
 def test_tensors_of_pytorch_keep_their_tape() -> None:
@@ -172,9 +117,7 @@ def test_gradients_accumulate_in_parameters_and_stop_where_pytorch_stops() -> No
     assert module.weight.grad is not None
     np.testing.assert_allclose(module.weight.grad.numpy(), 2 * np.tile(A.sum(0), (2, 1)))
     assert module.bias.grad is None
-    with xpgrad.no_backprop_mode():
-        assert not f(Variable(A)).requires_grad
-    assert not from_torch(lambda t: t.detach() * 2)(Variable(A)).requires_grad
+    assert not any(y.requires_grad for y in from_torch(lambda t: (t.detach() * 2, torch.ones(2)))(Variable(A)))
 
 
 def test_a_module_that_is_used_twice_and_one_whose_memory_changes() -> None:
@@ -250,7 +193,8 @@ def test_memory_is_freed() -> None:
         xp.sum(y).backward()
 
 
-def test_a_compiled_function_runs_it_without_a_program_and_says_so() -> None:
+@pytest.mark.filterwarnings("ignore::xpgrad.CompileWarning")
+def test_a_compiled_function_adds_to_the_gradients_of_parameters() -> None:
     module = torch.nn.Linear(3, 2)
     f = from_torch(module)
     w = Variable(np.ones(3))
@@ -266,16 +210,10 @@ def test_a_compiled_function_runs_it_without_a_program_and_says_so() -> None:
     (module(torch.tensor(A) * t) ** 2).sum().backward()
     assert t.grad is not None
     expected = [t.grad.numpy(), *gradients(module)]
-    with pytest.warns(CompileWarning, match=r"from_torch\(Linear\) was called \(line .*; call it outside of the"):
-        step(A)
-    for _ in range(3):
+    for _ in range(4):
         module.zero_grad()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", CompileWarning)
-            step(A)
+        step(A)
         equal([w.grad, *gradients(module)], expected)
-    with pytest.raises(TraceError, match=r"from_torch\(Linear\) was called"):
-        xpgrad.compile(value_and_grad(lambda x: xp.sum(f(x))), strict=True)(A)
 
 
 class TestWithin(OfAFramework):
