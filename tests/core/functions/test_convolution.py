@@ -113,13 +113,6 @@ def test_a_wider_weight_keeps_the_dtype_of_the_images_and_gets_a_gradient_of_its
     assert (y.dtype, x.grad.dtype, W.grad.dtype) == (np.float32, np.float32, np.float64)
 
 
-def test_half_precision_stays():
-    x, W = xpgrad.Variable(ones(1, 2, 5, 5, dtype=np.float16)), xpgrad.Variable(ones(3, 2, 3, 3, dtype=np.float16))
-    for y in (F.convolution_2d(x, W, pad=1), F.deconvolution_2d(F.convolution_2d(x, W), W, stride=2)):
-        F.sum(y).backward()
-        assert y.dtype == x.grad.dtype == W.grad.dtype == np.float16
-
-
 @pytest.mark.parametrize(
     ("function", "shapes", "message"),
     [

@@ -115,14 +115,6 @@ def test_transformed_products():
     np.testing.assert_allclose(xpgrad.as_array(tangent), y[1])
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-def test_every_float_dtype_stays(dtype):
-    sparse, b = to_coo(X.astype(dtype), requires_grad=True), Variable(np.ones((5, 2), dtype))
-    y = F.sparse_matmul(sparse, b)
-    F.sum(y).backward()
-    assert y.dtype == b.grad.dtype == sparse.data.grad.dtype == dtype
-
-
 @pytest.mark.parametrize(("a", "b"), [(X, X), (to_coo(X), to_coo(X))])
 def test_sparse_matmul_requires_exactly_one_sparse_matrix(a, b):
     with pytest.raises(

@@ -21,10 +21,3 @@ def test_interpolation_takes_one_shape_and_dtype(other):
     for args in ((other, X, X), (X, other, X), (X, X, other)):
         with pytest.raises(InvalidType, match="p, x and y of one shape and dtype"):
             F.linear_interpolate(*args)
-
-
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-def test_every_float_dtype_stays(dtype):
-    x = X.astype(dtype)
-    for y in (F.bias(x, x[0, :, 0]), F.scale(x, x[0, :, 0]), F.linear_interpolate(x, x, x)):
-        assert y.dtype == dtype
