@@ -1,7 +1,6 @@
-"""Compiled functions of jax arrays: programs that `jax.jit` runs or rejects, and failures of jax."""
+"""Compiled functions of jax arrays: programs that `jax.jit` runs or rejects."""
 
 import threading
-import warnings
 from typing import Any
 
 import jax
@@ -12,10 +11,9 @@ import pytest
 import xpgrad
 import xpgrad.array_api as xp
 import xpgrad.functions as F
-from xpgrad.plugin import PluginWarning
 from xpgrad.transforms import value_and_grad
 from xpgrad_jax import executor as module
-from xpgrad_jax.executor import executor, falling_back
+from xpgrad_jax.executor import executor
 
 pytestmark = pytest.mark.exhaustive(1)
 
@@ -127,29 +125,6 @@ def test_long_constant_arrays_are_no_constants_of_the_compiled_function() -> Non
     np.testing.assert_allclose(run(x)[0], big)
     jaxpr = jax.make_jaxpr(run)(x)  # its constants are the arguments that are given in addition
     assert [const.shape for const in jaxpr.consts] == [big.shape]
-
-
-def test_where_jit_fails_the_program_runs_call_by_call_with_one_warning() -> None:
-    def broken(*arrays: Any) -> Any:
-        raise RuntimeError("no memory for the compiler")
-
-    run = falling_back(broken, lambda x, y: (x + y,), (jnp.asarray(1.0),), "loss")
-    with pytest.warns(PluginWarning, match="the program of loss failed, so it runs call by call: RuntimeError: no mem"):
-        assert float(run(jnp.asarray(2.0))[0]) == 3.0
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert float(run(jnp.asarray(3.0))[0]) == 4.0
-
-
-def test_an_error_of_the_calls_themselves_is_the_user_s() -> None:
-    def fails(*arrays: Any) -> Any:
-        raise ZeroDivisionError("of the function")
-
-    def broken(*arrays: Any) -> Any:
-        raise RuntimeError("of jit")
-
-    with pytest.raises(ZeroDivisionError):
-        falling_back(broken, fails, (), "f")(jnp.ones(2))
 
 
 def test_threads_run_one_program_on_values_of_their_own() -> None:

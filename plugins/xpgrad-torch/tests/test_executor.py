@@ -1,9 +1,8 @@
-"""Compiled functions of tensors by `torch.compile`: chosen by name only, in new memory, and what happens if it fails.
+"""Compiled functions of tensors by `torch.compile`: chosen by name only, and in new memory.
 
 Inductor takes half a minute for its first program, so it runs in one test; in others PyTorch only captures programs.
 """
 
-import functools
 import logging
 import warnings
 from collections.abc import Callable
@@ -18,7 +17,6 @@ import xpgrad.functions as F
 from xpgrad.errors import CompileWarning
 from xpgrad.plugin import PluginWarning
 from xpgrad.transforms import value_and_grad
-from xpgrad_torch.executor import falling_back
 
 pytestmark = pytest.mark.exhaustive(1)
 
@@ -123,32 +121,6 @@ def test_what_draws_random_numbers_runs_by_another_executor(captured: list[str])
         found = run(lambda x: xp.sum(F.dropout(x, 0.5)), x, executor="torch")
     assert captured == []
     assert float(found) % 2 == 0
-
-
-def test_where_it_fails_the_program_runs_call_by_call_with_one_warning() -> None:
-    def broken(*arrays: Any) -> Any:
-        raise RuntimeError("no compiler found")
-
-    made = falling_back(broken, lambda x, y: (x + y,), (torch.tensor(1.0),), "loss")
-    with pytest.warns(
-        PluginWarning, match="the program of loss failed, so it runs call by call: RuntimeError: no comp"
-    ):
-        assert float(made(torch.tensor(2.0))[0]) == 3.0
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert float(made(torch.tensor(3.0))[0]) == 4.0
-
-
-def test_an_error_of_the_calls_themselves_is_the_user_s_and_changes_nothing() -> None:
-    def either(places: Any) -> Any:
-        return (torch.arange(3.0)[places],)
-
-    made = falling_back(functools.partial(either), either, (), "f")
-    with pytest.raises(IndexError):
-        made(torch.tensor([5]))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert made(torch.tensor([1]))[0].tolist() == [1.0]
 
 
 @pytest.mark.slow
