@@ -317,18 +317,24 @@ def test_a_step_whose_loss_fails_keeps_gradients(fails, compiled):
             assert list(changes(before, snapshot(optimizer.target, optimizer))) == []
 
 
-@pytest.mark.exhaustive(1)
-@pytest.mark.parametrize("name", CALLS)
-def test_a_failure_at_each_step_leaves_the_state_unchanged(name):
-    if "device" in name:
-        pytest.importorskip("array_api_strict")
-    call, objects, until = CALLS[name]()
+def check_failures(make, left=()):
+    """Raise if a failing call changes an object, except below `left`; `make` makes the call and its objects."""
+    call, objects, until = make()
     before = snapshot(*objects)
     counting = Injector(sys.maxsize, until)
     assert not counting.run(call)
     assert snapshot(*objects) != before  # the call must change the state
     for place in range(0, counting.count, -(-counting.count // MAX_PLACES)):
-        call, objects, until = CALLS[name]()
+        call, objects, until = make()
         before = snapshot(*objects)
         if Injector(place, until).run(call):
-            assert list(changes(before, snapshot(*objects))) == [], f"step {place} of {counting.count}"
+            found = [path for path in changes(before, snapshot(*objects)) if not any(each in path for each in left)]
+            assert found == [], f"step {place} of {counting.count}"
+
+
+@pytest.mark.exhaustive(1)
+@pytest.mark.parametrize("name", CALLS)
+def test_a_failure_at_each_step_leaves_the_state_unchanged(name):
+    if "device" in name:
+        pytest.importorskip("array_api_strict")
+    check_failures(CALLS[name])
