@@ -9,6 +9,7 @@ import pytest
 from tests.backends.c_executor.groups_to_compile import needs_compiler
 
 import xpgrad
+from xpgrad import array_api as xp
 from xpgrad import functions as F
 from xpgrad.backend.kernels import table
 from xpgrad_c.toolchain import toolchain
@@ -130,19 +131,27 @@ def test_kernels_agree_with_numpy_to_the_bit(rng: np.random.Generator, dtype: st
 
 @pytest.mark.usefixtures("_compiled")
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_kernels_of_channels_agree_with_numpy_to_the_bit(rng: np.random.Generator, dtype: str) -> None:
     rows.library(np.dtype(dtype)).wait()
     for turn in range(25):
         shape = (40, 6, 41, 30) if turn == 0 else tuple(int(n) for n in rng.integers(2, 16, rng.integers(3, 5)))
         axes, features = (0, *range(2, len(shape))), (1, shape[1]) + (1,) * (len(shape) - 2)
+        if len(shape) == 4 and turn % 3:  # groups of channels
+            shape = (shape[1], *shape[1:]) if turn % 2 else shape
+            axes, features = (2, 3), (1, *shape[1:3], 1)
         x, gy = (rng.standard_normal(shape).astype(dtype) for _ in range(2))
         gamma, beta = (rng.standard_normal(features).astype(dtype) for _ in range(2))
         mean, var = assert_same(normalization.moments, x, axis=axes)
-        assert channels.moments(x, axes) is not NotImplemented
+        assert axes == (2, 3) or channels.moments(x, axes) is not NotImplemented
         given = mean, 1 / np.sqrt(var + np.asarray(1e-5, dtype))
         assert_same(normalization.scale_and_shift, x, gamma, beta)
         assert_same(normalization.scale_and_shift_x, gy, gamma)
+        if turn % 5 == 0:
+            x.ravel()[rng.integers(x.size)] = rng.choice([np.inf, -np.inf, np.nan, -0.0])
+        assert channels.normalized(x, gamma, beta, *given, axes) is not NotImplemented
         assert_same(normalization.normalized, x, gamma, beta, *given, axis=axes, eps=1e-5)
+        assert channels.normalized_x(gy, x, gamma, *given, axes) is not NotImplemented
         assert_same(normalization.normalized_x, gy, x, gamma, *given, axes, 1e-5, rule="normalized.x")
         spec = BACKEND.spec(gamma)
         assert_same(normalization.normalized_gamma, gy, x, spec, *given, axes, 1e-5, rule="normalized.gamma")
@@ -166,7 +175,13 @@ def test_bits_do_not_depend_on_the_number_of_threads(rng: np.random.Generator, m
 
 
 @pytest.mark.usefixtures("_compiled")
-@pytest.mark.parametrize("function", [F.softmax, F.log_softmax, lambda x: F.layer_normalization(x, x[0], x[0])])
+@pytest.mark.parametrize(
+    "function",
+    [
+        *(F.softmax, F.log_softmax, lambda x: F.layer_normalization(x, x[0], x[0])),
+        lambda x: xp.reshape(F.group_normalization(xp.reshape(x, (9, 10, 13)), 5, x[0, :10], x[1, :10]), x.shape),
+    ],
+)
 def test_raw_and_recorded_gradients_have_the_same_bits(rng: np.random.Generator, function: Any) -> None:
     x = rng.standard_normal((9, 130), np.float32)
     rows.library(x.dtype).wait()

@@ -1,6 +1,7 @@
 """Normalization of each channel over a batch of images, by the kernels of rows: a row is a channel of an image.
 
-NumPy's sums over images and positions add the sums of rows, image by image, if `x` has several channels.
+NumPy's sums over images and positions add the sums of rows, image by image, if `x` has several channels. Groups of
+channels, normalized in each image, are images of shape (N, groups, channels of a group, positions).
 """
 
 import math
@@ -18,6 +19,25 @@ Axes = tuple[int, ...]
 def suits(x: Array, axis: Axes) -> bool:
     """Return whether `axis` contains all axes except axis 1, which has several channels."""
     return x.ndim > 2 and axis == (0, *range(2, x.ndim)) and x.shape[1] > 1
+
+
+def grouped(x: Array, axis: Axes, gamma: Shape) -> bool:
+    """Return whether `x` has groups of channels, with factors of the shape `gamma` for each channel."""
+    return x.ndim == 4 and axis == (2, 3) and gamma == (1, *x.shape[1:3], 1)
+
+
+def _ungrouped(x: Array, *others: Array) -> list[Array]:
+    """Return groups of channels as channels, and numbers for each group or channel as numbers for each channel."""
+    n, groups, size, positions = x.shape
+    spread = [np.broadcast_to(a, (len(a), groups, size, 1)) for a in others]
+    return [x.reshape(n, -1, positions), *(a.reshape(len(a), -1, 1) for a in spread)]
+
+
+def total(x: Array, axis: Axes, apart: bool = False) -> Array:
+    """Return sums over `axis`, which stays with length 1; `apart`, over its last one first."""
+    if apart:
+        x, axis = _add(x, axis[-1], None, None, True), axis[:-1]
+    return _add(x, axis, None, None, True)
 
 
 def run_rows(name: str, *arrays: Array) -> Any:
@@ -40,12 +60,21 @@ def moments(x: Array, axis: Axes) -> Any:
 
 def normalized(x: Array, gamma: Array, beta: Array, mean: Array, inverse: Array, axis: Axes) -> Any:
     """Return ``(x - mean) * inverse * gamma + beta``, or `NotImplemented`."""
+    if grouped(x, axis, gamma.shape) and beta.shape == gamma.shape:
+        y = run_rows("normalized_channels", *_ungrouped(x, gamma, beta, mean, inverse))
+        return NotImplemented if y is NotImplemented else y.reshape(x.shape)
     return run_rows("normalized_channels", x, gamma, beta, mean, inverse) if suits(x, axis) else NotImplemented
 
 
 def normalized_x(gy: Array, x: Array, gamma: Array, mean: Array, inverse: Array, axis: Axes) -> Any:
     """Return the gradient of `normalized` for `x`, or `NotImplemented`."""
     arrays = gy, x, gamma, mean, inverse
+    if grouped(x, axis, gamma.shape):
+        arrays = gy.reshape(x.shape[0], -1, x.shape[3]), *_ungrouped(x, gamma, mean, inverse)
+        if (sums := run_rows("projection_sums", *arrays)) is NotImplemented:
+            return NotImplemented
+        means = [total(each.reshape(*x.shape[:3], 1), (2,)) / math.prod(x.shape[2:]) for each in sums]
+        return run_rows("projected", *arrays, *_ungrouped(x, *means)[1:]).reshape(x.shape)
     if not suits(x, axis) or (sums := run_rows("projection_sums", *arrays)) is NotImplemented:
         return NotImplemented
     return run_rows("projected", *arrays, *(_mean(each, x) for each in sums))
@@ -53,7 +82,10 @@ def normalized_x(gy: Array, x: Array, gamma: Array, mean: Array, inverse: Array,
 
 def normalized_gamma(gy: Array, x: Array, shape: Shape, mean: Array, inverse: Array, axis: Axes) -> Any:
     """Return the gradient of `normalized` for factors with shape `shape`, or `NotImplemented`."""
-    if not suits(x, axis) or math.prod(shape) != x.shape[1]:
+    if grouped(x, axis, shape):
+        x, mean, inverse = _ungrouped(x, mean, inverse)
+        gy = gy.reshape(x.shape)
+    elif not suits(x, axis) or math.prod(shape) != x.shape[1]:
         return NotImplemented
     sums = run_rows("gamma_sums", gy, x, mean, inverse)
     return NotImplemented if sums is NotImplemented else _add(sums, 0).reshape(shape)

@@ -73,12 +73,17 @@ def standardize_backward(g: Array, direction: Array, scale: Array, /, axis: Axes
     return y
 
 
-def project(g: Array, direction: Array, scale: Array, axis: Axes, out: Array, memory: Array | None = None) -> None:
-    """Write the gradient of `standardize` to `out`; `out` and `memory`, for temporaries, alias no other argument."""
+def project(
+    g: Array, direction: Array, scale: Array, axis: Axes, out: Array, memory: Array | None = None, apart: bool = False
+) -> None:
+    """Write the gradient of `standardize` to `out`; `out` and `memory`, for temporaries, alias no other argument.
+
+    With `apart`, sums are over the last axis first.
+    """
     count = _count(g, axis) or 1
     y = np.multiply(g, direction, out=out if memory is None else memory)
-    share = _add(y, axis, None, None, True) / count
-    mean = _add(g, axis, None, None, True) / count
+    share = channels.total(y, axis, apart) / count
+    mean = channels.total(g, axis, apart) / count
     np.multiply(direction, share, out=y)
     np.subtract(g, y, out=y)
     y -= mean
@@ -133,7 +138,7 @@ def normalized_x(
         return found
     if not alike(x, gy, gamma, mean, inverse):
         return NotImplemented
-    gx = np.empty(x.shape, x.dtype)
+    gx, apart = np.empty(x.shape, x.dtype), channels.grouped(x, axis, gamma.shape)
     gamma = _aligned(gamma, x.ndim)
     parts = blocks(x, axis)
     directions, cotangents, memory = (scratch(x.dtype, len(parts)) for _ in range(3))
@@ -143,7 +148,17 @@ def normalized_x(
             direction = np.subtract(block, mean[part], out=directions(block.shape))
             direction *= scale
             g = np.multiply(gy[part], _part(gamma, part), out=cotangents(block.shape))
-            project(g, direction, scale, axis, gx[part], memory(block.shape))
+            project(g, direction, scale, axis, gx[part], memory(block.shape), apart)
+    return gx
+
+
+def normalized_backward(
+    g: Array, x: Array, gamma: Array, mean: Array, inverse: Array, /, axis: Axes, eps: float
+) -> Array:
+    """Return what `normalized_x` does, for arrays of any dtypes."""
+    gx = normalized_x(g, x, gamma, mean, inverse, axis, eps)
+    if gx is NotImplemented:
+        return standardize_backward(g * gamma, standardize(x, mean, inverse, axis, eps), inverse, axis)
     return gx
 
 
@@ -151,7 +166,7 @@ def normalized_gamma(
     gy: Array, x: Array, gamma_spec: Spec, mean: Array, inverse: Array, axis: Axes, eps: float, /
 ) -> Array:
     """Return the sum of the cotangent times the standardized `x`, without an array of the size of `x`."""
-    if gamma_spec.size == _count(x, axis):
+    if gamma_spec.size == _count(x, axis) and not channels.grouped(x, axis, gamma_spec.shape):
         total = run("normalized_gamma", (gy, x, mean, inverse), axis)
         if total is not NotImplemented:
             return total.reshape(gamma_spec.shape)
@@ -203,6 +218,7 @@ def scale_and_shift_x(gy: Array, gamma: Array, /) -> Array:
 NORMALIZATION: dict[str, Kernel] = {
     "moments": moments,
     "normalized": normalized,
+    "normalized_backward": normalized_backward,
     "normalized.x": normalized_x,
     "normalized.gamma": normalized_gamma,
     "standardize": standardize,

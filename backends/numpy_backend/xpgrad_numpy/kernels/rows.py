@@ -36,7 +36,7 @@ class RowEntry(NamedTuple):
     """A kernel: the levels of its arrays, its formula, and which of its arguments they are; see `RowKernel`.
 
     Levels are p (a number at each point), r (one for each row), c (one for each column) and s (a Python number); where
-    there is an f (one for each channel), rows are the channels of images.
+    there is an f (one for each channel, or for each channel of each image), rows are the channels of images.
     Functions `along` axes have those of the columns as an argument behind these; others are functions of elements. For
     less than `least` columns NumPy's kernel adds in another order. An element counts as `weight` elements: four where
     NumPy's kernel passes over memory many times.
@@ -265,7 +265,7 @@ def _fits(x: Array, level: str, shape: Shape, split: int, dtype: Dtype) -> bool:
     if level == "s":
         shape = ()
     elif level == "f":
-        shape = (1, shape[1]) + (1,) * (ndim - 2)
+        shape = (x.shape[0] if len(x) == shape[0] else 1, shape[1]) + (1,) * (ndim - 2)
     elif level == "r":
         shape = shape[:split] + (1,) * (ndim - split)
     elif level == "c":

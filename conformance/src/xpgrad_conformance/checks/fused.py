@@ -54,7 +54,7 @@ INSIDE = {
     ),
     "scaled_dot_product_attention": ("attention", "attention_backward"),
     "batch_normalization": (*NORMALIZED, "standardize", "standardize_backward"),
-    "group_normalization": ("moments", "standardize", "standardize_backward", "scale_and_shift"),
+    "group_normalization": (*NORMALIZED, "standardize", "standardize_backward", "scale_and_shift"),
     "layer_normalization": (*NORMALIZED, "standardize", "standardize_backward"),
     "convolve": ("convolve_full",),
     "vector_norm": ("linalg.euclidean_norm", "linalg.power_norm"),
