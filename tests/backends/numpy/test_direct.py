@@ -12,6 +12,7 @@ from xpgrad.plugin import Geometry
 from xpgrad_c.executor import wait
 from xpgrad_c.written import Written
 from xpgrad_numpy.kernels import convolution, direct
+from xpgrad_numpy.kernels.windows import windows
 
 pytestmark = needs_compiler
 BOUNDS = {"float32": 2e-6, "float64": 4e-15}
@@ -27,15 +28,20 @@ def _compiled(built: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(direct, "MAX_WASTE", 99.0)
 
 
-def arrays(rng: np.random.Generator, dtype: str) -> Any:
-    """Return windows, images, filters, biases and outputs of random shapes."""
-    n, c, out = (int(number) for number in rng.integers(1, 8, 3))
-    k = int(rng.choice(direct.SIZES))
-    size, pad = (tuple(int(each) for each in rng.integers(*limits, 2)) for limits in ((k, 20), (0, k + 1)))
-    outs = tuple(s + 2 * p - k + 1 for s, p in zip(size, pad, strict=True))
-    shapes = (n, c, *size), (out, c, k, k), (out,), (n, out, *outs)
+def arrays(rng: np.random.Generator, dtype: str, plain: bool = False) -> Any:
+    """Return windows, groups, images, filters, biases and outputs of random shapes; without steps if `plain`."""
+    n, c, out, groups = (int(number) for number in rng.integers(1, 8, 4))
+    groups = 1 if plain else groups
+    stride, dilate = ((1, 1) if plain else tuple(map(int, rng.integers(1, 4, 2))) for _ in range(2))
+    ksize = tuple(int(rng.integers(s + 1, 8)) for s in stride)
+    whole = tuple(d * (k - 1) + 1 for k, d in zip(ksize, dilate, strict=True))
+    size = tuple(n + int(rng.integers(13)) for n in whole)
+    pad = tuple(int(rng.integers(k + 1)) for k in ksize)
+    lengths = zip(size, pad, whole, stride, strict=True)
+    outs = tuple((n + 2 * p - k) // s + 1 + (not plain and int(rng.integers(2))) for n, p, k, s in lengths)
+    shapes = (n, groups * c, *size), (groups * out, c, *ksize), (groups * out,), (n, groups * out, *outs)
     made = [rng.standard_normal(shape).astype(dtype) for shape in shapes]
-    return Geometry(size, (k, k), (1, 1), pad, (1, 1), outs), *made
+    return Geometry(size, ksize, stride, pad, dilate, outs), groups, *made
 
 
 def expected(function: Any, *args: Any) -> Any:
@@ -60,16 +66,16 @@ def laid_out(rng: np.random.Generator, x: Any) -> Any:
 @pytest.mark.parametrize("dtype", BOUNDS)
 def test_loops_agree_with_products(rng: np.random.Generator, dtype: str) -> None:
     for _ in range(40):
-        geometry, x, W, b, g = arrays(rng, dtype)
+        geometry, groups, x, W, b, g = arrays(rng, dtype)
         x, g, b = laid_out(rng, x), laid_out(rng, g), (b if rng.integers(2) else None)
         if not rng.integers(8):
             g = np.broadcast_to(g[:1, :1, :1, :1], g.shape)
-        assert direct.convolution(x, W, b, geometry, 1) is not NotImplemented
         for function, args in (
-            (convolution.convolution, (x, W, b, geometry, 1)),
-            (convolution.transposed_convolution, (g, W, None, geometry, 1)),
-            (convolution.convolution_filter_backward, (x, g, geometry, 1)),
+            (convolution.convolution, (x, W, b, geometry, groups)),
+            (convolution.transposed_convolution, (g, W, None, geometry, groups)),
+            (convolution.convolution_filter_backward, (x, g, geometry, groups)),
         ):
+            assert getattr(direct, function.__name__)(*args) is not NotImplemented
             y, wanted = function(*args), expected(function, *args)
             assert (y.shape, y.dtype) == (wanted.shape, wanted.dtype)
             assert np.abs(y - wanted).max() <= BOUNDS[dtype] * max(1, np.abs(wanted).max())
@@ -79,15 +85,16 @@ def test_loops_agree_with_products(rng: np.random.Generator, dtype: str) -> None
 
 @pytest.mark.usefixtures("_compiled")
 def test_bits_do_not_depend_on_the_number_of_threads(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
-    x, W, g = (rng.standard_normal(s).astype("f") for s in ((21, 3, 9, 18), (7, 3, 3, 3), (21, 7, 9, 18)))
-    geometry = Geometry((9, 18), (3, 3), (1, 1), (1, 1), (1, 1), (9, 18))
+    x, W, g = (rng.standard_normal(s).astype("f") for s in ((21, 6, 9, 18), (8, 3, 3, 3), (21, 8, 9, 9)))
+    geometry = Geometry((9, 18), (3, 3), (1, 2), (1, 1), (1, 1), (9, 9))
     found = []
     for number in range(1, 5):
         monkeypatch.setenv("XPGRAD_NUM_THREADS", str(number))
         found.append(
             (
-                direct.convolution(x, W, None, geometry, 1).tobytes(),
-                direct.convolution_filter_backward(x, g, geometry, 1).tobytes(),
+                direct.convolution(x, W, None, geometry, 2).tobytes(),
+                direct.transposed_convolution(g, W, None, geometry, 2).tobytes(),
+                direct.convolution_filter_backward(x, g, geometry, 2).tobytes(),
             )
         )
     assert len(set(found)) == 1
@@ -95,33 +102,33 @@ def test_bits_do_not_depend_on_the_number_of_threads(rng: np.random.Generator, m
 
 @pytest.mark.usefixtures("_compiled")
 def test_infinity_and_nan_reach_the_windows_that_hold_them(rng: np.random.Generator) -> None:
-    for special in (np.inf, -np.inf, np.nan):
-        geometry, x, W, _, g = arrays(rng, "float32")
+    for special in (np.inf, -np.inf, np.nan) * 3:
+        geometry, groups, x, W, _, g = arrays(rng, "float32")
         for array in (x, g):
             array.ravel()[rng.integers(array.size)] = special
-        y, wanted = (
-            direct.convolution(x, W, None, geometry, 1),
-            expected(convolution.convolution, x, W, None, geometry, 1),
-        )
-        assert np.array_equal(np.isnan(y), np.isnan(wanted))
-        assert np.array_equal(np.isinf(y), np.isinf(wanted))
+        for function, args in (
+            (convolution.convolution, (x, W, None, geometry, groups)),
+            (convolution.transposed_convolution, (g, W, None, geometry, groups)),
+        ):
+            y, wanted = getattr(direct, function.__name__)(*args), expected(function, *args)
+            assert np.array_equal(np.isnan(y), np.isnan(wanted))
+            assert np.array_equal(np.isinf(y), np.isinf(wanted))
         with np.errstate(invalid="ignore"):
-            gW = direct.convolution_filter_backward(x, g, geometry, 1)
-        windows = np.lib.stride_tricks.sliding_window_view(
-            np.pad(x, ((0, 0), (0, 0), *((p, p) for p in geometry.pad))), geometry.ksize, (2, 3)
-        )
+            gW = direct.convolution_filter_backward(x, g, geometry, groups)
+        columns = windows(x.astype(float), geometry, 0.0).reshape(len(x), groups, -1, *geometry.ksize, *geometry.out)
         with np.errstate(invalid="ignore"):
-            wanted = np.einsum("nohw,nchwij->ocij", g.astype(float), windows.astype(float))
+            given = g.astype(float).reshape(len(g), groups, -1, *geometry.out)
+            wanted = np.einsum("nzohw,nzcijhw->zocij", given, columns).reshape(gW.shape)
         assert np.array_equal(np.isfinite(gW), np.isfinite(wanted))
 
 
 @pytest.mark.usefixtures("_compiled")
 def test_raw_and_recorded_gradients_have_the_same_bits(rng: np.random.Generator) -> None:
-    _, x, W, b, _ = arrays(rng, "float32")
+    _, _, x, W, b, _ = arrays(rng, "float32", plain=True)
 
     def gradients(recorded: bool) -> list[Any]:
         leaves = [xpgrad.Variable(a) for a in (x, W, b)]
-        y = F.relu(F.convolution_2d(leaves[0], leaves[1], leaves[2], pad=1))
+        y = F.relu(F.convolution_2d(leaves[0], leaves[1], leaves[2], stride=2, pad=2))
         return [v.array for v in xpgrad.grad([y], leaves, enable_double_backprop=recorded) if v is not None]
 
     for raw, recorded in zip(gradients(False), gradients(True), strict=True):
@@ -147,10 +154,10 @@ def test_a_process_uses_the_file_of_its_first_use(
 
 @pytest.mark.usefixtures("_compiled")
 def test_other_convolutions_are_left_to_products(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
-    geometry, x, W, _, _ = arrays(rng, "float32")
+    geometry, _, x, W, _, _ = arrays(rng, "float32", plain=True)
     assert direct.convolution(x, W.astype("f8"), None, geometry, 1) is NotImplemented
-    strided = Geometry((9, 9), (3, 3), (2, 2), (0, 0), (1, 1), (4, 4))
-    assert direct.convolution(x, W, None, strided, 1) is NotImplemented
+    apart = Geometry((9, 9), (3, 3), (3, 3), (0, 0), (1, 1), (3, 3))
+    assert direct.convolution(x, W, None, apart, 1) is NotImplemented
     monkeypatch.setattr(direct, "WORTH", 2**62)
     assert direct.convolution(x, W, None, geometry, 1) is NotImplemented
     monkeypatch.setattr(direct, "WORTH", 1)

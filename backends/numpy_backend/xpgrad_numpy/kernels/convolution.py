@@ -90,6 +90,9 @@ def _turned_filters(W: Array, groups: int) -> Array:
 
 def transposed_convolution(x: Array, W: Array, b: Array | None, /, geometry: Geometry, groups: int) -> Array:
     """Return images on which filters are added in their windows."""
+    by_loops = direct.transposed_convolution(x, W, b, geometry, groups)
+    if by_loops is not NotImplemented:
+        return by_loops
     around = turned(geometry)
     if around is not None and W.shape[0] <= MAX_TURNED * W.shape[1] * groups:
         return convolution(x, _turned_filters(W, groups), b, around, groups)
