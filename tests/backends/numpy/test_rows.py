@@ -61,7 +61,7 @@ def assert_same(function: Any, *args: Any, rule: str = "", **parameters: Any) ->
     assert result is not NotImplemented
     pairs = zip(result, expected, strict=True) if isinstance(result, tuple) else [(result, expected)]
     for y, wanted in pairs:
-        text = f"{rule or function.__name__} {args[0].shape}"
+        text = f"{rule or function.__name__} {np.shape(args[0])}"
         np.testing.assert_array_equal(y, wanted, strict=True, err_msg=text)
     return result
 
@@ -116,6 +116,9 @@ def test_kernels_agree_with_numpy_to_the_bit(rng: np.random.Generator, dtype: st
         assert_same(functools.partial(weighted[0], beta=value), x, rule="sigmoid_weighted")
         assert_same(functools.partial(weighted[1], beta=value), x, rule="sigmoid_weighted_slope")
         assert_same(weighted[2], gy, x, value, rule="sigmoid_weighted.x")
+        delta: Any = rng.choice([value, 0.0, -1.0, np.inf])
+        assert_same(getattr(BACKEND.xp, "special.huber"), delta, x, rule="special.huber")
+        assert_same(getattr(BACKEND.xp, "special.huber.r"), gy, float(delta), x, rule="special.huber.r")
         assert_same(neural.softmax_backward, gy, assert_same(neural.softmax, x, axis=axis), axis=axis)
         assert_same(neural.log_softmax_backward, gy, assert_same(neural.log_softmax, x, axis=axis), axis=axis)
         assert_same(neural.logsumexp, x, axis=axis, keepdims=bool(rng.integers(2)))

@@ -116,6 +116,15 @@ def _tanh_x(xp: Any, gy: Any, x: Any, t: Any) -> Any:
     return gy * xp.where(slope < CANCELS, xp.square(1 + xp.abs(t)) * xp.exp(-2 * xp.abs(x)), slope)
 
 
+def _huber(xp: Any, r: Any, delta: Any) -> Any:
+    near = xp.minimum(xp.maximum(r, -delta), delta)
+    return xp.where(delta < 0, math.inf, near * (r - 0.5 * near))
+
+
+def _huber_slope(xp: Any, gy: Any, r: Any, delta: Any) -> Any:
+    return gy * xp.where(xp.abs(r) <= delta, r, delta * xp.sign(r))
+
+
 POINTWISE = {
     **_point("clipped_relu", "z"),
     **_point("elu", "alpha"),
@@ -127,6 +136,8 @@ POINTWISE = {
     "sigmoid_weighted_x": RowEntry(
         "pps", lambda xp, gy, *xs: gy * _weighted_slope(xp, *xs), (0, 1, 2), False, weight=4
     ),
+    "special_huber": RowEntry("ps", _huber, (1, 0), False, weight=4),
+    "special_huber_r": RowEntry("pps", _huber_slope, (0, 2, 1), False, weight=4),
 }
 """Functions for which NumPy has no other kernel."""
 TABLE = {
@@ -371,7 +382,8 @@ def compiled(kernel: Kernel, name: str = "") -> Kernel:
     """Return a kernel in `TABLE`, which is computed in C where arrays are large and in order."""
     name = name or kernel.__name__
     entry = TABLE[name]
-    weight = entry.weight
+    weight, first = entry.weight, entry.arguments[0]
+    place = first if isinstance(first, int) else 0
 
     @functools.wraps(kernel)
     def of_one(x: Array, /) -> Any:
@@ -388,7 +400,7 @@ def compiled(kernel: Kernel, name: str = "") -> Kernel:
 
     @functools.wraps(kernel)
     def by_rows(*args: Any, **parameters: Any) -> Any:
-        if weight * args[0].size >= LARGE:
+        if weight * args[place].size >= LARGE:
             arrays = [parameters[i] if isinstance(i, str) else args[i] for i in entry.arguments]
             axis = parameters["axis"] if "axis" in parameters else args[len(arrays)] if entry.along else ()
             result = run(name, arrays, axis)
