@@ -81,9 +81,9 @@ class NumPyBackend(Backend):
 
     def build(self) -> bool:
         """Compile the kernels in C; return whether that was possible."""
-        from xpgrad_numpy.kernels import direct, erf, gathers, joint, pooling, rows  # only for this command
+        from xpgrad_numpy.kernels import direct, erf, gathers, joint, pooling, rows, scans  # only for this command
 
-        done = [each.build() for each in (rows, direct, erf, gathers, joint, pooling)]
+        done = [each.build() for each in (rows, direct, erf, gathers, joint, pooling, scans)]
         return all(done)
 
     def devices(self) -> Sequence[Device]:

@@ -9,6 +9,7 @@ from xpgrad_numpy.kernels.indexing import INDEXING
 from xpgrad_numpy.kernels.linalg import LINALG
 from xpgrad_numpy.kernels.linear import LINEAR
 from xpgrad_numpy.kernels.manipulation import MANIPULATION
+from xpgrad_numpy.kernels.scans import SCANS
 from xpgrad_numpy.kernels.sorting import SORTING
 from xpgrad_numpy.kernels.statistical import STATISTICAL
 
@@ -18,6 +19,7 @@ KERNELS: dict[str, Kernel] = {
     **LINALG,
     **LINEAR,
     **MANIPULATION,
+    **SCANS,
     **SORTING,
     **STATISTICAL,
     "accumulate": accumulate,

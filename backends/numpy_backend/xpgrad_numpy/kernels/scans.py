@@ -1,0 +1,70 @@
+"""Cumulative sums and products of large arrays in C, with the bits of NumPy's loops, which take ten times as long."""
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+
+from xpgrad.types import Array, Dtype, Kernel
+from xpgrad_numpy.kernels.precision import SINGLE, is_half
+from xpgrad_numpy.namespace import NAMESPACE
+
+LEAST = 2**13  # elements from which a call of C is worth it
+
+
+@functools.cache
+def loops(dtype: Dtype) -> dict[str, Any] | None:
+    """Return the functions in C for numbers of a dtype, by ufuncs, or None."""
+    from xpgrad_numpy.kernels import sources  # only for large arrays, as it takes time to import
+
+    library = sources.loaded("scan", BYTES=dtype.itemsize)
+    if library is None:
+        return None
+    kinds = sources.INT, *[sources.POINTER] * 2, *[sources.LONG] * 5
+    return {name: sources.function(library, name, *kinds) for name in ("add", "multiply")}
+
+
+def build() -> bool:
+    """Compile the libraries; return whether that was possible."""
+    from xpgrad_numpy.kernels import sources  # as above
+
+    return sources.build("scan", {"BYTES": 4}, {"BYTES": 8})
+
+
+def scanned(ufunc: str, x: Array, axis: int | None) -> Any:
+    """Return the cumulative results of a ufunc along an axis, or `NotImplemented`."""
+    if type(x) is not np.ndarray or x.size < LEAST or x.dtype.char not in "fd" or not x.dtype.isnative:
+        return NotImplemented
+    if not x.flags.aligned or (x.ndim != 1 if axis is None else not -x.ndim <= axis < x.ndim):
+        return NotImplemented
+    axis = (axis or 0) % x.ndim
+    forward = x.flags.c_contiguous
+    if not (forward or np.flip(x, axis).flags.c_contiguous) or (found := loops(x.dtype)) is None:
+        return NotImplemented
+    from xpgrad_numpy.kernels.sources import in_threads  # as above
+
+    y, rows, inner = np.empty(x.shape, x.dtype), math.prod(x.shape[:axis]), math.prod(x.shape[axis + 1 :])
+    step = 1 if forward else -1
+    in_threads(found[ufunc], rows, x.ctypes.data, y.ctypes.data, x.shape[axis], inner, step)
+    return y if np.isfinite(y[(slice(None),) * axis + (-1,)]).all() else NotImplemented  # NumPy warns
+
+
+def _cumulative(name: str, ufunc: str) -> Kernel:
+    def kernel(
+        x: Array, /, axis: int | None = None, dtype: Dtype | None = None, include_initial: bool = False
+    ) -> Array:
+        if dtype is None and is_half(x.dtype):
+            return kernel(x.astype(SINGLE), axis, None, include_initial).astype(x.dtype)
+        found = NotImplemented if dtype is not None or include_initial else scanned(ufunc, x, axis)
+        if found is NotImplemented:
+            return getattr(NAMESPACE, name)(x, axis=axis, dtype=dtype, include_initial=include_initial)
+        return found
+
+    return kernel
+
+
+SCANS: dict[str, Kernel] = {
+    "cumulative_sum": _cumulative("cumulative_sum", "add"),
+    "cumulative_prod": _cumulative("cumulative_prod", "multiply"),
+}

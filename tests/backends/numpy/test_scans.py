@@ -1,0 +1,54 @@
+"""Cumulative sums and products in C have the bits of NumPy's, in arrays of the same layout."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.backends.c_executor.groups_to_compile import needs_compiler
+
+import xpgrad
+from xpgrad_numpy.kernels import scans
+
+pytestmark = needs_compiler
+XP = xpgrad.get_device("@numpy").backend.xp
+FUNCTIONS: dict[str, Any] = {"add": (XP.cumulative_sum, np.cumsum), "multiply": (XP.cumulative_prod, np.cumprod)}
+
+
+@pytest.fixture
+def _compiled(built: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    built(scans, scans.loops)
+    monkeypatch.setattr(scans, "LEAST", 1)
+
+
+@pytest.mark.usefixtures("_compiled")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("ufunc", FUNCTIONS)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_they_agree_with_numpy_to_the_bit(rng: np.random.Generator, dtype: str, ufunc: str) -> None:
+    ours, theirs = FUNCTIONS[ufunc]
+    for turn in range(60):
+        shape = tuple(int(n) for n in rng.integers(1, 20, rng.integers(1, 4)))
+        axis = int(rng.integers(-len(shape), len(shape)))
+        x = np.where(rng.random(shape) < 0.1, -0.0, rng.standard_normal(shape)).astype(dtype)
+        if turn % 5 == 0:
+            x.ravel()[rng.integers(x.size, size=2)] = rng.choice([np.inf, -np.inf, np.nan])
+        for array in (x, np.flip(x, axis), x.T, np.repeat(x, 2, -1)[..., ::2], x[:0]):
+            along = axis % x.ndim if array is not x else axis
+            y, wanted = ours(array, axis=along), theirs(array, axis=along)
+            assert (y.tobytes(), y.dtype, y.shape) == (wanted.tobytes(), wanted.dtype, wanted.shape)
+            assert y.strides == wanted.strides
+        finite = np.isfinite(theirs(x, axis=axis)).all()
+        assert (scans.scanned(ufunc, np.flip(x, axis), axis) is not NotImplemented) == finite
+        assert ours(x.astype("f2"), axis=axis).dtype == np.float16
+
+
+@pytest.mark.usefixtures("_compiled")
+def test_other_arrays_are_left_to_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.ones((3, 4), np.float32)
+    for array, axis in ((x, 2), (x, None), (x.astype(int), 0), (x.T, 0), (x.astype(">f4"), 0), (x[0, 0, ...], 0)):
+        assert scans.scanned("add", array, axis) is NotImplemented
+    with pytest.warns(RuntimeWarning, match="overflow"):
+        XP.cumulative_prod(np.full(9, 1e38, np.float32))
+    np.testing.assert_array_equal(XP.cumulative_sum(x, axis=1, include_initial=True)[:, 0], 0.0)
+    monkeypatch.setattr(scans, "LEAST", 99)
+    assert scans.scanned("add", x, 0) is NotImplemented
