@@ -42,3 +42,24 @@ def test_rows_are_added_in_c_with_the_same_bits(built: Any, monkeypatch: pytest.
     with pytest.raises(IndexError):
         _add_at(found, np.asarray([0, 5]), np.ones((2, 6), dtype))
     np.testing.assert_array_equal(found, expected)
+
+
+@needs_compiler
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_parts_along_an_axis_are_added_in_c_with_the_same_bits(
+    built: Any, monkeypatch: pytest.MonkeyPatch, dtype: str, axis: int
+) -> None:
+    built(gathers, gathers.adder)
+    monkeypatch.setattr(gathers, "LEAST", 1)
+    rng = np.random.default_rng(0)
+    index: Any = (*(slice(None),) * axis, rng.integers(-4, 4, 9))
+    value = rng.standard_normal(np.empty((4, 5, 4))[index].shape).astype(dtype).swapaxes(0, 2).copy().swapaxes(0, 2)
+    value[..., 0] = np.inf
+    found, expected = np.ones((4, 5, 4), dtype), np.ones((4, 5, 4), dtype)
+    assert gathers._add_rows(found.copy(), gathers._from_the_front(index[axis], found.shape[axis]), value, axis)
+    _add_at(found, index, value)
+    np.add.at(expected, index, value)
+    np.testing.assert_array_equal(found, expected)
+    assert not gathers._add_rows(found.T, np.zeros(9, int), value.T, axis)
+    assert not gathers._add_rows(found, np.full(9, 5), value, axis)

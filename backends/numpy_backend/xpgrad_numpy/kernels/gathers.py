@@ -25,7 +25,7 @@ def adder(dtype: Dtype) -> Any:
     library = sources.loaded("scatter", BYTES=dtype.itemsize)
     if library is None:
         return None
-    return sources.function(library, "add_rows", None, *[sources.POINTER] * 3, sources.LONG, sources.LONG)
+    return sources.function(library, "add_rows", None, *[sources.POINTER] * 3, *[sources.LONG] * 4)
 
 
 def build() -> bool:
@@ -81,11 +81,14 @@ def _add_at(total: Array, index: Index, value: Array) -> None:
         _is_array(items[axis])
         and all(type(item) is slice and item == EVERYTHING for item in others[0])
         and all(type(item) in (EllipsisType, slice) and item in (..., EVERYTHING) for item in others[1])
-        and (not axis or (items[axis].ndim == 1 and total.size >= WIDE * total.shape[axis]))
+        and (not axis or items[axis].ndim == 1)
     ):
         rows = _from_the_front(items[axis], total.shape[axis]).ravel()
         width = math.prod(total.shape) // (total.shape[axis] or 1)
-        if not axis and _add_rows(total, rows, value, width):
+        if _add_rows(total, rows, value, axis):
+            return
+        if axis and width < WIDE:
+            np.add.at(total, index, value)
             return
         if total.ndim > 1 and width >= WIDE:
             sums, lines = np.moveaxis(total, axis, 0), np.moveaxis(value, axis, 0)
@@ -102,18 +105,19 @@ def _add_at(total: Array, index: Index, value: Array) -> None:
         np.add.at(total, index, value)
 
 
-def _add_rows(total: Array, rows: Array, value: Array, width: int) -> bool:
-    """Add rows of `value` to those of `total` in C; return whether that was possible."""
-    dtype = total.dtype
-    if width < 2 or value.size < LEAST or dtype.char not in "fd" or value.dtype != dtype:
+def _add_rows(total: Array, rows: Array, value: Array, axis: int) -> bool:
+    """Add rows of `value` to those of `total` along an axis in C; return whether that was possible."""
+    dtype, length = total.dtype, total.shape[axis]
+    if total.ndim < 2 or value.size < LEAST or dtype.char not in "fd" or value.dtype != dtype:
         return False
-    if value.size != len(rows) * width or not total.flags.c_contiguous:
+    if value.size * length != len(rows) * total.size or not total.flags.c_contiguous:
         return False
     add = adder(dtype)
-    if add is None or not 0 <= rows.min() <= rows.max() < len(total):  # which NumPy refuses
+    if add is None or not 0 <= rows.min() <= rows.max() < length:  # which NumPy refuses
         return False
     value, rows = np.require(value, None, ["C", "A"]), np.ascontiguousarray(rows)
-    add(total.ctypes.data, value.ctypes.data, rows.ctypes.data, width, len(rows))
+    sizes = math.prod(total.shape[axis + 1 :]), len(rows), length, math.prod(total.shape[:axis])
+    add(total.ctypes.data, value.ctypes.data, rows.ctypes.data, *sizes)
     return True
 
 
