@@ -1,4 +1,4 @@
-"""Cumulative sums and products in C have the bits of NumPy's, in arrays of the same layout."""
+"""Cumulative sums and products in C have the bits and layout of NumPy's, gradients of products those of the rule."""
 
 from typing import Any
 
@@ -7,6 +7,7 @@ import pytest
 from tests.backends.c_executor.groups_to_compile import needs_compiler
 
 import xpgrad
+from xpgrad.backend.kernels import table
 from xpgrad_numpy.kernels import scans
 
 pytestmark = needs_compiler
@@ -40,6 +41,29 @@ def test_they_agree_with_numpy_to_the_bit(rng: np.random.Generator, dtype: str, 
         finite = np.isfinite(theirs(x, axis=axis)).all()
         assert (scans.scanned(ufunc, np.flip(x, axis), axis) is not NotImplemented) == finite
         assert ours(x.astype("f2"), axis=axis).dtype == np.float16
+
+
+@pytest.mark.usefixtures("_compiled")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_gradients_of_products_have_the_bits_of_the_rule(rng: np.random.Generator, dtype: str) -> None:
+    declaration, backend = table.find("prod.x"), XP.backend
+    assert declaration is not None
+    assert declaration.rule is not None
+    for turn in range(60):
+        shape = tuple(int(n) for n in rng.integers(1, 20, rng.integers(1, 4)))
+        first = int(rng.integers(-1, len(shape)))
+        axis: Any = None if first < 0 else tuple(range(first, len(shape)))[:: rng.choice([1, -1])]
+        x = rng.choice([0.0, -0.0, 0.3, -1.7, 2.9], shape).astype(dtype)
+        if turn % 5 == 0:
+            x.ravel()[rng.integers(x.size)] = rng.choice([np.inf, -np.inf, np.nan])
+        gy = np.asarray(rng.standard_normal(np.prod(x, axis=axis).shape).astype(dtype))
+        given = gy, x, backend.spec(x), axis[0] - len(shape) if axis and len(axis) == 1 else axis
+        y = scans.prod_x(*given)
+        assert y is not NotImplemented
+        np.testing.assert_array_equal(y, declaration.rule(XP, *given), strict=True)
+    assert scans.prod_x(gy, x[::-1], *given[2:]) is NotImplemented or len(x) == 1
+    assert scans.prod_x(np.ones(4, dtype), np.ones((3, 4), dtype), backend.spec(x), 0) is NotImplemented
 
 
 @pytest.mark.usefixtures("_compiled")

@@ -7,6 +7,7 @@ typedef float real;
 #else
 typedef double real;
 #endif
+#include <stdlib.h>
 #define ROWS 8
 
 #define SCAN(NAME, OP)                                                                                                 \
@@ -34,3 +35,32 @@ typedef double real;
     }
 SCAN(add, +)
 SCAN(multiply, *)
+
+/* `g` of each row times the products of all other elements of the row, by a tree of pairwise products: level by level
+   upwards, then down to the elements. 0 if there is no memory. */
+int others(const real *restrict x, const real *restrict g, real *restrict y, long n, long first, long last)
+{
+    real *tree = malloc(sizeof(real) * (3 * n + 64)), *outside = tree + 2 * n + 64;
+    if (!tree) return 0;
+    for (; first < last; first++) {
+        long sizes[64], depth = 0, count = n;
+        real *level = tree, *to = y + first * n;
+        for (long i = 0; i < n; i++) level[i] = x[first * n + i];
+        for (; count > 1; sizes[depth++] = count, level += count, count = (count + 1) / 2)
+            for (long i = 0, half = (count + 1) / 2; i < half; i++)
+                level[count + i] = half + i < count ? level[i] * level[half + i] : level[i];
+        to[0] = 1;
+        while (depth--) {
+            const long half = (sizes[depth] + 1) / 2, pairs = sizes[depth] / 2;
+            level -= sizes[depth];
+            for (long i = 0; i < half; i++) outside[i] = to[i];
+            for (long i = 0; i < pairs; i++) {
+                to[i] = outside[i] * level[half + i];
+                to[half + i] = outside[i] * level[i];
+            }
+        }
+        for (long i = 0; i < n; i++) to[i] *= g[first];
+    }
+    free(tree);
+    return 1;
+}

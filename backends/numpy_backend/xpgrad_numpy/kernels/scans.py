@@ -1,11 +1,13 @@
-"""Cumulative sums and products of large arrays in C, with the bits of NumPy's loops, which take ten times as long."""
+"""Cumulative sums and products, and products of others, of large arrays in C, with the bits of many calls of NumPy."""
 
 import functools
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from xpgrad.plugin import Spec
 from xpgrad.types import Array, Dtype, Kernel
 from xpgrad_numpy.kernels.precision import SINGLE, is_half
 from xpgrad_numpy.namespace import NAMESPACE
@@ -22,7 +24,8 @@ def loops(dtype: Dtype) -> dict[str, Any] | None:
     if library is None:
         return None
     kinds = sources.INT, *[sources.POINTER] * 2, *[sources.LONG] * 5
-    return {name: sources.function(library, name, *kinds) for name in ("add", "multiply")}
+    found = {name: sources.function(library, name, *kinds) for name in ("add", "multiply")}
+    return {**found, "others": sources.function(library, "others", sources.INT, *[sources.POINTER] * 3, *kinds[-3:])}
 
 
 def build() -> bool:
@@ -64,7 +67,25 @@ def _cumulative(name: str, ufunc: str) -> Kernel:
     return kernel
 
 
+def prod_x(gy: Array, x: Array, x_spec: Spec, axis: Any, /) -> Any:
+    """Return the gradient of `prod`: the cotangent times the products of all other elements, or `NotImplemented`."""
+    if x.size < LEAST or x.dtype.char not in "fd" or gy.dtype != x.dtype or not (x.flags.c_contiguous and x.ndim):
+        return NotImplemented
+    axes = sorted(
+        a % x.ndim for a in (range(x.ndim) if axis is None else axis if isinstance(axis, Sequence) else (axis,))
+    )
+    if not axes or axes != list(range(axes[0], x.ndim)) or not x.flags.aligned or (found := loops(x.dtype)) is None:
+        return NotImplemented
+    from xpgrad_numpy.kernels.sources import in_threads  # as above
+
+    y, count = np.empty(x.shape, x.dtype), math.prod(x.shape[axes[0] :])
+    given = np.require(gy, None, ["C", "A"])
+    in_threads(found["others"], x.size // count, x.ctypes.data, given.ctypes.data, y.ctypes.data, count)
+    return y
+
+
 SCANS: dict[str, Kernel] = {
     "cumulative_sum": _cumulative("cumulative_sum", "add"),
     "cumulative_prod": _cumulative("cumulative_prod", "multiply"),
+    "prod.x": prod_x,
 }
