@@ -323,7 +323,7 @@ def group_normalization(x: AnyArray, groups: int, gamma: AnyArray, beta: AnyArra
     shape = per_feature(name, spec, (0, *range(2, spec.ndim)), gamma=gamma, beta=beta)
     count = spec.size // (spec.shape[0] * groups or 1)
     x, gamma, beta = unified(name, x, gamma, beta, single=True)
-    if spec.size and library(spec).xp.find("normalized_backward") is not None:
+    if count > size and library(spec).xp.find("normalized_backward") is not None:
         factors = (1, groups, size, 1)
         x = reshape(x, shape=(spec.shape[0], groups, size, count // size))
         mean, _, inverse = statistics(x, name, (2, 3), eps)

@@ -37,6 +37,8 @@ def _compiled(folder: str, codegen: None, monkeypatch: pytest.MonkeyPatch) -> It
     monkeypatch.setenv("XPGRAD_CACHE_DIR", folder)
     monkeypatch.setattr(rows, "LARGE", 1)
     monkeypatch.setattr(rows, "SHARED", 1)
+    monkeypatch.setattr(channels, "LARGE", 1)
+    monkeypatch.setattr(channels, "SHORTEST", 1)
     yield
     rows.library.cache_clear()
 

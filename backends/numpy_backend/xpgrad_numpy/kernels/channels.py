@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from xpgrad.types import Array, Shape
-from xpgrad_numpy.kernels.rows import run
+from xpgrad_numpy.kernels.rows import LARGE, run
 
 _add: Any = np.add.reduce
 Axes = tuple[int, ...]
+SHORTEST = 16  # elements of a channel from which those of groups are worth it
 
 
 def suits(x: Array, axis: Axes) -> bool:
@@ -22,15 +23,18 @@ def suits(x: Array, axis: Axes) -> bool:
 
 
 def grouped(x: Array, axis: Axes, gamma: Shape) -> bool:
-    """Return whether `x` has groups of channels, with factors of the shape `gamma` for each channel."""
-    return x.ndim == 4 and axis == (2, 3) and gamma == (1, *x.shape[1:3], 1)
+    """Return whether `x` has groups of channels, not too small, and factors of the shape `gamma` for each channel."""
+    shape = x.shape
+    if x.ndim != 4 or axis != (2, 3) or x.size < LARGE or shape[3] < SHORTEST:
+        return False
+    return gamma == (1, *shape[1:3], 1)
 
 
 def _ungrouped(x: Array, *others: Array) -> list[Array]:
-    """Return groups of channels as channels, and numbers for each group or channel as numbers for each channel."""
+    """Return groups of channels as channels, and numbers for each group or channel as numbers for each of all."""
     n, groups, size, positions = x.shape
-    spread = [np.broadcast_to(a, (len(a), groups, size, 1)) for a in others]
-    return [x.reshape(n, -1, positions), *(a.reshape(len(a), -1, 1) for a in spread)]
+    spread = [np.broadcast_to(a, (n, groups, size, 1)) for a in others]
+    return [x.reshape(n, -1, positions), *(np.ascontiguousarray(a).reshape(n, -1, 1) for a in spread)]
 
 
 def total(x: Array, axis: Axes, apart: bool = False) -> Array:

@@ -166,7 +166,8 @@ def normalized_gamma(
     gy: Array, x: Array, gamma_spec: Spec, mean: Array, inverse: Array, axis: Axes, eps: float, /
 ) -> Array:
     """Return the sum of the cotangent times the standardized `x`, without an array of the size of `x`."""
-    if gamma_spec.size == _count(x, axis) and not channels.grouped(x, axis, gamma_spec.shape):
+    each = tuple(x.shape[a] for a in axis)
+    if gamma_spec.size == math.prod(each) and gamma_spec.shape[-len(axis) :] == each:
         total = run("normalized_gamma", (gy, x, mean, inverse), axis)
         if total is not NotImplemented:
             return total.reshape(gamma_spec.shape)

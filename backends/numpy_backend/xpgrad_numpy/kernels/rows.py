@@ -327,7 +327,7 @@ def run(name: str, arrays: Sequence[Any], axis: Any, out: Array | None = None) -
             if not function.call(places, channels, columns, 0, channels):
                 raise MemoryError(f"{name}: no memory for a row")
 
-    if "f" in entry.levels:
+    if "f" in entry.levels and any(len(x) < shape[0] for x in used):
         task, count, channels = of_images, shape[0], shape[1]
         steps = [(a, x.strides[0] if len(x) > 1 else 0) for a, x in zip(addresses, used, strict=True)]
     if x.size < SHARED:
