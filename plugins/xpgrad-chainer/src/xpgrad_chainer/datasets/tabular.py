@@ -55,10 +55,6 @@ class TabularDataset(DatasetMixin):
             return tuple(map(_as_array, data))
         return {key: _as_array(x) for key, x in data.items()} if isinstance(data, dict) else _as_array(data)
 
-    def get_batch(self, indices: list[int]) -> Any:
-        """Return rows, converted; iterators call it."""
-        return self.convert(self.slice[indices].fetch())
-
     def get_example(self, i: int) -> Any:
         """Return a row."""
         return self._packed(tuple(column[0] for column in self.get_examples([i], None)))
