@@ -1,5 +1,6 @@
 """Device specifiers: conversion of strings, numbers and a library's own device objects to `Device`."""
 
+from numbers import Integral
 from typing import Any
 
 from xpgrad.backend.device import Device
@@ -19,11 +20,10 @@ def parse(specifier: Any) -> Device:
     """Return the device of `specifier`, as `get_device` takes it, but not None."""
     if isinstance(specifier, Device):
         return specifier
-    if isinstance(specifier, int) and not isinstance(specifier, bool):
-        return _numbered(specifier)
+    if isinstance(specifier, Integral) and not isinstance(specifier, bool):
+        return _numbered(int(specifier))
     if not isinstance(specifier, str):
-        device = None if isinstance(specifier, bool) else plugins.parse_foreign_device(specifier)
-        if device is None:
+        if isinstance(specifier, bool) or (device := plugins.parse_foreign_device(specifier)) is None:
             got = class_name(type(specifier))
             raise TypeError(f"get_device: expected a specifier such as '@name:0', a number or a Device, got {got}")
         return device
