@@ -26,7 +26,7 @@ class Hyperparameter:
         return getattr(parent, name)
 
     def __repr__(self) -> str:
-        return f"Hyperparameter({', '.join(f'{name}={value!r}' for name, value in self.get_dict().items())})"
+        return f"Hyperparameter({', '.join(f'{name}={value!r}' for name, value in sorted(self.get_dict().items()))})"
 
     @property
     def parent(self) -> "Hyperparameter | None":

@@ -17,7 +17,7 @@ def test_unset_hyperparameters_come_from_the_parent():
     parent.eps = 1e-4
     assert child.get_dict() == {"lr": 0.5, "eps": 1e-4}
     assert child.parent is parent
-    assert repr(child) == "Hyperparameter(lr=0.5, eps=0.0001)"
+    assert repr(child) == "Hyperparameter(eps=0.0001, lr=0.5)"
     del child.lr
     assert child.lr == 0.1
     assert copy.deepcopy(child).eps == 1e-4
