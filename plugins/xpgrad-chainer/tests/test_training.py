@@ -74,10 +74,15 @@ def test_old_names_of_arguments(tmp_path) -> None:
         trainer.extend(print, invoke_before_training=True)
     with testing.assert_warns(DeprecationWarning):
         assert triggers.EarlyStoppingTrigger(patients=5).patience == 5
+    stop = triggers.EarlyStoppingTrigger((1, "iteration"), "absent", max_trigger=(4, "iteration"))
+    trainer = testing.get_trainer_with_mock_updater(stop)
+    with pytest.warns(UserWarning, match="'absent' is not reported"):
+        trainer.run()
+    assert trainer.updater.iteration == 4
 
 
 @pytest.mark.parametrize("kind", ["SerialIterator", "MultithreadIterator", "MultiprocessIterator"])
-def test_iterators_read_batches_of_tabular_datasets(kind) -> None:
+def test_iterators_read_rows_of_tabular_datasets(kind) -> None:
     from chainer import iterators
     from chainer.dataset import tabular
 
@@ -85,7 +90,7 @@ def test_iterators_read_batches_of_tabular_datasets(kind) -> None:
     iterator = getattr(iterators, kind)(dataset, 3, shuffle=False)
     first = next(iterator)
     iterator.finalize()
-    np.testing.assert_array_equal(first, ([0, 1, 2], [0, 10, 20]))
+    assert first == [(0, 0), (1, 10), (2, 20)]
 
 
 def test_tabular_datasets_are_sliced_joined_and_transformed() -> None:

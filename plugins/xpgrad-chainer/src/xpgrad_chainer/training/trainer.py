@@ -43,7 +43,7 @@ class Trainer(training.Trainer):
 
 
 class EarlyStoppingTrigger(triggers.EarlyStoppingTrigger):
-    """The trigger of xpgrad, which takes `patients` for `patience`."""
+    """The trigger of xpgrad, which takes `patients` for `patience`, and does not require the value."""
 
     __doc__ = triggers.EarlyStoppingTrigger.__doc__
 
@@ -58,6 +58,15 @@ class EarlyStoppingTrigger(triggers.EarlyStoppingTrigger):
             warnings.warn("EarlyStoppingTrigger: use patience for patients", DeprecationWarning, stacklevel=2)
             patience = patients
         super().__init__(check_trigger, monitor, 3 if patience is None else patience, mode, verbose, max_trigger)
+
+    def __call__(self, trainer: Any) -> bool:
+        """Return whether training should stop; warn at a check where the value is not reported."""
+        if self.monitor in trainer.observation:
+            return super().__call__(trainer)
+        ends: bool = self._max(trainer)
+        if self._interval(trainer) and not ends:
+            warnings.warn(f"EarlyStoppingTrigger: {self.monitor!r} is not reported", stacklevel=2)
+        return ends
 
 
 class LogReport(extensions.LogReport):
