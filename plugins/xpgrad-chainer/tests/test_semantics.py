@@ -314,6 +314,7 @@ def test_changes_of_a_sequential_name_links_as_chainer() -> None:
 
     model = chainer.links.Linear(1, 1).repeat(3)
     assert isinstance(model, chainer.Sequential)
+    assert chainer.Sequential(dict, len)(a=1) == 1  # a dictionary is one argument
     assert [link.name for link in model] == ["0", "2", "1"]
     del model[1]
     assert [link.name for link in model] == ["0", "1"]

@@ -16,6 +16,15 @@ class Sequential(models.Sequential):
     all links. Of four layers that are links, the second is thus named 3, the third 2, and the last 1.
     """
 
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the result of the last layer; only a tuple is taken apart into the arguments of the next."""
+        if not self._layers:
+            return super().forward(*args, **kwargs)
+        y = self._layers[0](*args, **kwargs)
+        for layer in self._layers[1:]:
+            y = layer(*y) if isinstance(y, tuple) else layer(y)
+        return y
+
     def _settle(self, children: list[Any]) -> None:
         added = Counter(id(layer) for layer in children if isinstance(layer, Link))
         links = []
