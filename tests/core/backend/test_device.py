@@ -112,7 +112,7 @@ def test_an_optional_backend_that_is_not_installed() -> None:
 
 @pytest.mark.parametrize(
     "specifier",
-    [True, False, (), ("@numpy",), ["@numpy"], {}, 1.0, b"@numpy", DummyDevice(), np.zeros(2), np.int64(0), np],
+    [True, False, (), ("@numpy",), ["@numpy"], {}, 1.0, b"@numpy", DummyDevice(), np.zeros(2), np.float64(0), np],
     ids=lambda specifier: type(specifier).__name__,
 )
 def test_objects_that_are_no_specifiers(specifier: Any) -> None:
