@@ -70,8 +70,7 @@ def get_cross_validation_datasets(
     n = len(dataset)
     _checked("get_cross_validation_datasets", n_folds, n)
     order = range(n) if order is None else order
-    edges = [n * i // n_folds for i in range(n_folds + 1)]
-    pairs = []
+    edges, pairs = [n * i // n_folds for i in range(n_folds + 1)], []
     for start, finish in reversed([*pairwise(edges)]):
         held_out = list(order[start:finish])
         rotated = [*order[finish:], *order[:start], *held_out]

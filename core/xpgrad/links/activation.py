@@ -92,8 +92,7 @@ class Maxout(Chain):
     ) -> None:
         super().__init__()
         self.out_size, self.pool_size = out_size, pool_size
-        rows = out_size * pool_size
-        nobias = initial_bias is None
+        rows, nobias = out_size * pool_size, initial_bias is None
         initialW, initial_bias = _flat(initialW, (rows, -1)), _flat(initial_bias, (rows,))
         with self.init_scope():
             self.linear = Linear(in_size, rows, nobias=nobias, initialW=initialW, initial_bias=initial_bias)

@@ -99,8 +99,7 @@ class BatchNormalization(_Averaging):
     gamma: Parameter | None = None
     beta: Parameter | None = None
     averages = "avg_mean", "avg_var"
-    avg_mean = Running()
-    avg_var = Running()
+    avg_mean, avg_var = Running(), Running()
 
     def __init__(
         self, size: int | Sequence[int] | None = None, decay: float = 0.9, eps: float = 2e-5, dtype: Any = None,

@@ -124,8 +124,7 @@ class Bilinear(Link):
             self.W = weight(initialW, (left_size, right_size, out_size))
             if not nobias:
                 self.V1 = weight(of_left, (left_size, out_size))
-                self.V2 = weight(of_right, (right_size, out_size))
-                self.b = weight(of_b, (out_size,))
+                self.V2, self.b = weight(of_right, (right_size, out_size)), weight(of_b, (out_size,))
 
     def forward(self, e1: AnyArray, e2: AnyArray) -> Variable:
         """Return the form of the rows of `e1` and `e2`, shape (N, out_size)."""

@@ -28,8 +28,7 @@ class _GRU(Chain):
             self.W, self.U = Linear(in_size, out_size, **of_x), Linear(out_size, out_size, **of_h)
 
     def _step(self, h: AnyArray, x: AnyArray) -> Variable:
-        r = sigmoid(self.W_r(x) + self.U_r(h))
-        z = sigmoid(self.W_z(x) + self.U_z(h))
+        r, z = sigmoid(self.W_r(x) + self.U_r(h)), sigmoid(self.W_z(x) + self.U_z(h))
         return functions.linear_interpolate(z, tanh(self.W(x) + self.U(r * h)), h)
 
 
@@ -111,8 +110,7 @@ class _MGU(Chain):
     def __init__(self, n_inputs: int, n_units: int) -> None:
         super().__init__()
         with self.init_scope():
-            self.W_f = Linear(n_inputs + n_units, n_units)
-            self.W_h = Linear(n_inputs + n_units, n_units)
+            self.W_f, self.W_h = Linear(n_inputs + n_units, n_units), Linear(n_inputs + n_units, n_units)
 
     def _step(self, h: AnyArray, x: AnyArray) -> Variable:
         f = sigmoid(self.W_f(concat([h, x], axis=1)))

@@ -12,6 +12,7 @@ from xpgrad.config import no_backprop_mode
 from xpgrad.functions.activation import sigmoid, softplus
 from xpgrad.functions.checks import integral, invalid, real_floating
 from xpgrad.functions.embedding import embed_id
+from xpgrad.functions.util import forget
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.initializers import Uniform
 from xpgrad.links.parameters import weight
@@ -19,6 +20,8 @@ from xpgrad.models import Link
 from xpgrad.types import AnyArray, Array
 
 LEFT, RIGHT = 1.0, -1.0
+BLOCK = 2**20
+"""The elements of the rows of nodes that the loss keeps at once; those of a larger batch are gathered again."""
 MAX_GAP = 1_000
 """Maximum ratio of the largest word to the number of words: each number from 0 on takes memory."""
 
@@ -52,9 +55,7 @@ class BinaryHierarchicalSoftmax(Link):
                 f"BinaryHierarchicalSoftmax: expected words numbered from 0 on, got {len(paths)} words, one of them "
                 "with a much larger number"
             )
-        depth = max(map(len, paths.values()))
-        rows = range(max(paths) + 1)
-        host = plugins.host
+        depth, rows, host = max(map(len, paths.values())), range(max(paths) + 1), plugins.host
         steps = [[*paths.get(word, ()), *[0] * (depth - len(paths.get(word, ())))] for word in rows]
         signs = [[*codes.get(word, ()), *[0.0] * (depth - len(codes.get(word, ())))] for word in rows]
         self._paths = host.asarray(steps, host.namespace.int32)
@@ -105,9 +106,17 @@ class BinaryHierarchicalSoftmax(Link):
         if spec.ndim != 2 or labels.shape != spec.shape[:1]:
             expect, actual = "x of shape (N, in_size) and t of shape (N,)", f"x is {spec!r}, t is {labels!r}"
             raise invalid("BinaryHierarchicalSoftmax", expect, actual)
-        t = as_variable(t).array
-        nodes, codes = take(self._paths, t, axis=0), array_api.astype(take(self._codes, t, axis=0), spec.dtype)
-        scores = array_api.squeeze(matmul(embed_id(nodes, self.W), expand_dims(x, axis=2)), axis=2)
+        hidden, words = as_variable(x), as_variable(t).array
+        rows = max(1, BLOCK // (self._paths.shape[1] * spec.shape[1]))
+        if spec.shape[0] <= rows:
+            return self._loss(hidden, self.W, words)
+        starts = range(0, spec.shape[0], rows)
+        parts = [forget(self._loss, hidden[i : i + rows], self.W, words[i : i + rows]) for i in starts]
+        return array_api.sum(array_api.stack(parts))
+
+    def _loss(self, x: Variable, W: AnyArray, t: Array) -> Variable:
+        nodes, codes = take(self._paths, t, axis=0), array_api.astype(take(self._codes, t, axis=0), x.dtype)
+        scores = array_api.squeeze(matmul(embed_id(nodes, W), expand_dims(x, axis=2)), axis=2)
         return array_api.sum(where(array_api.equal(codes, 0.0), 0.0, softplus(-scores * codes)))
 
     def sample(self, x: AnyArray) -> Array:

@@ -40,8 +40,7 @@ class LocalConvolution2D(Link):
         self.ksize, self.out_channels = ksize, out_channels
         self.stride = per_axis(stride, 2, "stride", "LocalConvolution2D")
         with self.init_scope():
-            self.W = weight(initialW)
-            self.b = bias(initial_bias, None, nobias)
+            self.W, self.b = weight(initialW), bias(initial_bias, None, nobias)
         if in_channels is not None and in_size is not None:
             self._initialize_params(in_channels, per_axis(in_size, 2, "in_size", "LocalConvolution2D"))
 

@@ -194,8 +194,7 @@ class NStepLSTM(NStepRNNBase):
     Parameters are the same as for `NStepRNNBase`.
     """
 
-    n_weights = 8
-    n_cells = 2
+    n_weights, n_cells = 8, 2
     _function = "n_step_lstm"
 
     def forward(

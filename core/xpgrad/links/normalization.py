@@ -15,8 +15,7 @@ class _Affine(Link):
     def __init__(self, size: int | None, initial_gamma: Any, initial_beta: Any) -> None:
         super().__init__()
         with self.init_scope():
-            self.gamma = weight(initial_gamma, default=1)
-            self.beta = weight(initial_beta, default=0)
+            self.gamma, self.beta = weight(initial_gamma, default=1), weight(initial_beta, default=0)
         if size is not None:
             self._initialize_params(size)
 

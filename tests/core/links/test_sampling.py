@@ -1,6 +1,7 @@
 """Links of losses over many words, and `CRF1d`."""
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import xpgrad
 import xpgrad.functions as F
 import xpgrad.links as L
+from xpgrad.links import hierarchical_softmax
 
 RNG = np.random.default_rng(0)
 X, T = RNG.standard_normal((5, 3)).astype("f"), np.array([0, 3, 1, 2, 3], "i")
@@ -55,6 +57,26 @@ def test_loss_of_a_path():
     softplus = lambda z: np.log1p(np.exp(z))  # noqa: E731 - one formula
     expected = softplus(-X[0] @ w[0]) + softplus(X[0] @ w[1])  # left at the root, right after it
     np.testing.assert_allclose(link(X[:1], np.array([1], "i")).array, expected, rtol=1e-5)
+
+
+def test_large_batches_keep_no_rows_of_nodes(monkeypatch):
+    tree = L.BinaryHierarchicalSoftmax.create_huffman_tree(dict.fromkeys(range(64), 1))
+    link, t = L.BinaryHierarchicalSoftmax(50, tree), RNG.integers(0, 64, 2000).astype("i")
+    found = []
+    for block in (2**30, 2**14):
+        monkeypatch.setattr(hierarchical_softmax, "BLOCK", block)
+        x = xpgrad.Variable(np.ones((2000, 50), "f"))
+        link.cleargrads()
+        tracemalloc.start()
+        loss = link(x, t)
+        loss.backward()
+        found.append((loss.array, x.grad, link.W.grad, tracemalloc.get_traced_memory()[1]))
+        tracemalloc.stop()
+    *whole, most = found[0]
+    *parts, peak = found[1]
+    for one, other in zip(whole, parts, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-3)
+    assert most > 2 * 2000 * 6 * 50 * 4 > 2 * peak
 
 
 def test_samples_have_the_probabilities_of_the_tree():
