@@ -104,7 +104,7 @@ class Registry:
                 f"link.{name}.array, or delete the attribute first"
             )
 
-    def _warn_unregistered(self, name: str, what: str) -> None:
+    def _warn_unregistered(self, name: str, what: str, level: int = 3) -> None:
         if not self._link_ready:
             raise self._not_initialized()
         warnings.warn(
@@ -112,7 +112,7 @@ class Registry:
             f"and serializers do not see it. Assign it within `with self.init_scope():`, or put it in a tuple if it "
             "shall stay outside",
             UserWarning,
-            stacklevel=3,
+            stacklevel=level,
         )
 
     def _not_initialized(self) -> RuntimeError:

@@ -1,6 +1,7 @@
 """Results under Chainer's name that differ from xpgrad's results."""
 
 import operator
+import warnings
 
 import numpy as np
 import pytest
@@ -323,6 +324,22 @@ def test_changes_of_a_sequential_name_links_as_chainer() -> None:
     assert [link.name for link in model] == ["0", "1", "2", "3"]
     model[3] = chainer.links.Linear(1, 1)
     assert [link.name for link in model] == ["0", "2", "3", "1"]
+
+
+def test_links_are_assigned_before_the_base_class_is_initialised() -> None:
+    import chainer
+
+    class Pair(chainer.ChainList):
+        def __init__(self) -> None:
+            self.first, self.second = chainer.links.Linear(2, 3), chainer.links.Linear(2, 3)
+            super().__init__(self.first, self.second)
+            self.last = self[-1]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pair = Pair()
+    assert pair.first is pair[0]
+    assert [name for name, _ in pair.namedparams()] == ["/0/W", "/0/b", "/1/W", "/1/b"]
 
 
 def test_seed_of_numpy_decides_negative_samples() -> None:

@@ -87,9 +87,19 @@ def _local_config(config: LocalConfig, global_config: Any = None) -> None:
     """Take the global configuration as an argument; there is only one."""
 
 
+_warn: Callable[..., None] = Link._warn_unregistered
+
+
+def _warn_unregistered(link: Link, name: str, what: str) -> None:
+    """Warn of a parameter or link outside of `init_scope`; before `__init__` of the base class it is an attribute."""
+    if link._link_ready:
+        _warn(link, name, what, 4)
+
+
 MEMBERS: tuple[tuple[Any, str, Any], ...] = (
     (convert, "_stacked", converters.stacked),
     (FunctionAdapter, "_check_types", FunctionNode._check_types),
+    (Link, "_warn_unregistered", _warn_unregistered),
     (Link, "from_params", staticmethod(_from_params)),
     (LocalConfig, "__init__", _local_config),
     (Optimizer, "update_loss_scale", _update_loss_scale),
