@@ -154,7 +154,7 @@ def report_scope(observation: dict[str, Any]) -> Iterator[None]:
 class Summary:
     """Mean and standard deviation of scalars, summed on their devices: no synchronisation until they are read.
 
-    Any number of threads may add values.
+    Sums of float32 and narrower numbers have dtype float64 on the host. Any number of threads may add values.
     """
 
     def __init__(self) -> None:
@@ -168,7 +168,8 @@ class Summary:
         value = plugins.array_of(value)
         device = device_of(value)
         if device is not None:
-            value = device.backend.namespace.astype(value, device.backend.wide(value.dtype))
+            xp, wide = device.backend.namespace, device.backend.wide(value.dtype)
+            value = xp.astype(value, xp.float64 if device.backend is plugins.host and wide == xp.float32 else wide)
         with self._in_turn.lock:
             x, x2 = self._x, self._x2
             if device is not None and device_of(x) not in (None, device):  # loaded, or values on another device

@@ -118,6 +118,15 @@ def test_sums_of_half_precision_values_do_not_overflow(name) -> None:
     assert float(summary.compute_mean()) == 40_000.0
 
 
+def test_sums_of_many_single_precision_values_on_the_host_are_exact() -> None:
+    summary, value = Summary(), np.asarray(0.1, np.float32)
+    for _ in range(20_000):
+        summary.add(value)
+    mean, std = summary.make_statistics()
+    assert mean == pytest.approx(float(value), rel=1e-10)
+    assert std < 1e-6
+
+
 def test_a_summary_resumes_where_it_was_saved() -> None:
     one, store = DictSummary(), Store()
     one.add({"x": 1.0, "y": 5.0})
