@@ -29,7 +29,7 @@ def write(folder: Path) -> None:
         np.savez(root / f"ptb/{name}.npz", x=words.astype(np.int32))
     (root / "ptb/vocab.txt").write_text("".join(f"word{word}\n" for word in range(WORDS)), encoding="utf-8")
     (folder / "trees").mkdir()
-    for name, count in (("train", 400), ("test", 50)):
+    for name, count in (("train", 400), ("dev", 50), ("test", 50)):
         stories = "".join(_story(rng) for _ in range(count))
         (folder / f"babi-{name}.txt").write_text(stories, encoding="utf-8")
         trees = "".join(f"{_tree(rng, int(rng.integers(2, 12)))}\n" for _ in range(count))

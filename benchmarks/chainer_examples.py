@@ -61,6 +61,7 @@ EXAMPLES = (
     Example("memnn/train_memnn", 40, "babi-train.txt babi-test.txt", dtype="float32"),
     Example("pos/postagging", 12),
     Example("sentiment/train_recursive_minibatch", 12, dtype="float32"),
+    Example("sentiment/train_sentiment", 12),
 )
 HEAD = (
     "| Example | Steps | Chainer, ms | eager (0.8) | compiled (0.6) | memory, eager (1) | compiled (1) | losses |\n"
