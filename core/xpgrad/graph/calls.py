@@ -132,8 +132,7 @@ def binary(definition: Definition, *, is_operator: bool) -> Function:  # noqa: C
             scalar = plain_scalar(x2, kind) if scalars_fit else x2
             return general(definition, x1, x2) if scalar is x2 else binary(x1, scalar)
         try:
-            large = spec is not None and spec.blocked
-            out = in_threads(plan, array1, array2) if large else plan.kernel(array1, array2)
+            out = plan.kernel(array1, array2) if spec is None or not spec.blocked else in_threads(plan, array1, array2)
         except Exception as error:
             return after_error(error, definition, (x1, x2), [array1, array2], {})
         if type(out) is not plan.array_type:
