@@ -206,7 +206,7 @@ def _is_ours(error: Exception) -> bool:
 def _by_name(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of a call by their names, as far as they have any."""
     parameters = inspect.signature(function).parameters.values()
-    names = [p.name for p in parameters if p.kind is not p.VAR_POSITIONAL]
+    names = [p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.KEYWORD_ONLY, p.VAR_KEYWORD)]
     if names[:1] == ["self"]:
         names, args = names[1:], args[1:]
     return {names[i] if i < len(names) else f"args[{i}]": value for i, value in enumerate(args)} | {**kwargs}

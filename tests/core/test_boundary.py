@@ -9,7 +9,7 @@ import pytest
 import xpgrad.array_api as xp
 import xpgrad.functions as F
 import xpgrad.links as L
-from xpgrad import Variable
+from xpgrad import Variable, elementwise
 
 CALLS = {
     "primitive": lambda x: xp.reshape(x, shape=(5, 5)),
@@ -39,3 +39,9 @@ def test_an_error_keeps_no_array_after_it_is_handled(name):
         assert held() is None
     finally:
         gc.enable()
+
+
+def test_positional_arguments_beyond_the_signature_are_numbered():
+    text = r"elementwise: takes 0 positional arguments but 1 was given; got args\[0\]=<function"
+    with pytest.raises(TypeError, match=text):
+        elementwise(lambda xp, x, /: x)
