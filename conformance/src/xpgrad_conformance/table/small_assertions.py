@@ -106,7 +106,8 @@ def _assert_refused(s: Scenario, error: Exception, judge: Scenario | None) -> No
     assert clear, f"raised {message}; expected an error that names the arguments that {name} accepts"
     by_shape = isinstance(error, (IndexError, ShapeError)) and refusal(s.case, s.variant) is not None
     if judge is not None and not by_shape:
-        raise AssertionError(f"raised {message}; but the reference has a value for these inputs")
+        source = "the reference" if judge is s else "the function on NumPy"
+        raise AssertionError(f"raised {message}; but {source} has a value for these inputs")
 
 
 def _finite(y: Any) -> bool:
