@@ -543,6 +543,11 @@ def test_float16_stays_in_scipys_functions(name) -> None:
     assert y.dtype == y.array.dtype == np.float16
 
 
+def test_every_function_is_listed() -> None:
+    found = {name for name, value in vars(special).items() if callable(value) and not name.startswith("_")}
+    assert found <= set(special.__all__), "add it to `__all__` of the module that defines it"
+
+
 def test_the_submodule_is_real_and_loads_on_access() -> None:
     code = (
         "import sys, xpgrad; from xpgrad.array_api.namespace import namespace; import types\n"
