@@ -1,7 +1,7 @@
 """Tangents of primitives with a separate rule, which is faster than the transposition of their gradients.
 
 Each row computes on arrays of the base: ``row(base, kernel, y, primals, tangents, parameters)`` returns the tangent of
-`y`, where `kernel` is the kernel of the base. An input without a tangent has None.
+`y`, None for zeros, or `NotImplemented` for the default; `kernel` is the base's. An input without a tangent has None.
 """
 
 import functools
