@@ -1,5 +1,6 @@
 """Forward mode for the cases of the table, a half for each commit: agreement with gradients; and linearity."""
 
+import importlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from xpgrad.graph.general import plan_for
 from xpgrad.testing.arrays import is_floating, on_host
 from xpgrad.testing.differences import random_values
 from xpgrad.transforms import grad, jvp, linearize, vjp
+from xpgrad.transforms.dual import rules
 from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.table.case import Case
 from xpgrad_conformance.table.scenario import Scenario, dtypes_of
@@ -104,6 +106,12 @@ def test_the_tangent_is_the_transpose_of_the_gradient(case: Case, device: str) -
         )
         if case.order > 1:
             assert_same(tangents, linearize(point, *point.xs, **CONSTANT)[1](*point.directions))
+
+
+def test_every_rule_of_tangents_has_a_kernel() -> None:
+    for module in ("xpgrad.functions", "xpgrad.linalg", "xpgrad.ops", "xpgrad.special.catalogue"):
+        importlib.import_module(module)
+    assert rules.ROWS.keys() <= table.declared.keys(), "a row in transforms/dual/rules.py is named as its kernel"
 
 
 def test_functions_are_linear_in_declared_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
