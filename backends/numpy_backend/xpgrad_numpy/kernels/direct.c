@@ -1,8 +1,8 @@
-/* Convolutions of pictures, their transposes, and the gradient of the filters, by direct loops.
+/* Convolutions of images, their transposes, and the gradient of the filters, by direct loops.
 
-   BYTES, 4 for float or 8 for double, is defined before this text. One group of channels of a picture at a time is copied into
+   BYTES, 4 for float or 8 for double, is defined before this text. One group of channels of an image at a time is copied into
    zeros; a few outputs times a few vectors of its rows stay in registers over all channels and all elements of a window.
-   Every function computes a range of groups of pictures, or of chunks of pictures, so that threads can share them: no
+   Every function computes a range of groups of images, or of chunks of images, so that threads can share them: no
    result depends on how.
 
    GCC reads a vector from memory again for each product unless KEEP holds it in a register, which costs a third. */
@@ -17,7 +17,7 @@ typedef double real;
 typedef long mask;
 #endif
 #if defined(__AVX__)
-#define WIDTH 32 /* bytes; of 64, as few pictures have rows that fill them, half would be wasted */
+#define WIDTH 32 /* bytes; of 64, as few images have rows that fill them, half would be wasted */
 #else
 #define WIDTH 16
 #endif
@@ -88,7 +88,7 @@ static void group_of(const struct shape *s, const real *x, long image, long grou
         s->width, s->pad_y, s->pad_x, to, s->rows, s->step_x, s->part);
 }
 
-/* OB outputs at PV vectors of a picture, which are `step` apart, as those of the outputs are `y_step`; the weights are
+/* OB outputs at PV vectors of an image, which are `step` apart, as those of the outputs are `y_step`; the weights are
    (channel, element, OB). */
 #define TILE(OB, PV)                                                                                                   \
     static void tile_##OB##_##PV(const real *x, long channels, long plane, const long *places, long elements,          \
@@ -134,7 +134,7 @@ void pack(const real *w, long groups, long outs, long count, real *to)
                 for (long o = cut(outs, block); o < cut(outs, block + 1); o++) *to++ = w[o * count + i];
 }
 
-/* Sums of products at the places of each phase for groups of pictures from `first` to before `last`; 0 if there is no
+/* Sums of products at the places of each phase for groups of images from `first` to before `last`; 0 if there is no
    memory. */
 int convolve(const struct shape *s, const struct phase *phases, const long *places, const real *x, const real *packed,
     const real *b, real *y, long first, long last)
@@ -173,7 +173,7 @@ int convolve(const struct shape *s, const struct phase *phases, const long *plac
     return done;
 }
 
-/* Sums over a picture of a few elements of the windows on one channel times GB outputs, lane by lane. */
+/* Sums over an image of a few elements of the windows on one channel times GB outputs, lane by lane. */
 #define SUMS(GB, E)                                                                                                    \
     static void sums_##GB##_##E(const real *x, const long *places, long pitch, const real *g, long g_plane,            \
         long g_pitch, long height, long width, const lanes *end, real *sums, long step)                                \
@@ -216,7 +216,7 @@ static adder *const adders[][MANY + 1] = {{0}, NAMES(1), NAMES(2), NAMES(3), NAM
 static adder *const adders[][MANY + 1] = {{0}, NAMES(1), NAMES(2), NAMES(3)};
 #endif
 
-/* Sums over the pictures of chunks of windows times `g`, (chunks, groups, outs, channels, elements), for chunks from
+/* Sums over the images of chunks of windows times `g`, (chunks, groups, outs, channels, elements), for chunks from
    `first` to before `last`; 0 if there is no memory. */
 int filter_backward(const struct shape *s, const struct phase *f, const long *places, const real *x, const real *g,
     real *parts, long first, long last)
