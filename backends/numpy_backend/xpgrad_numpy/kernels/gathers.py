@@ -85,7 +85,7 @@ def _add_at(total: Array, index: Index, value: Array) -> None:
     ):
         rows = _from_the_front(items[axis], total.shape[axis]).ravel()
         width = math.prod(total.shape) // (total.shape[axis] or 1)
-        if _add_rows(total, rows, value, axis):
+        if value.size >= LEAST and _add_rows(total, rows, value, axis):
             return
         if axis and width < WIDE:
             np.add.at(total, index, value)
@@ -108,7 +108,7 @@ def _add_at(total: Array, index: Index, value: Array) -> None:
 def _add_rows(total: Array, rows: Array, value: Array, axis: int) -> bool:
     """Add rows of `value` to those of `total` along an axis in C; return whether that was possible."""
     dtype, length = total.dtype, total.shape[axis]
-    if total.ndim < 2 or value.size < LEAST or dtype.char not in "fd" or value.dtype != dtype:
+    if total.ndim < 2 or dtype.char not in "fd" or value.dtype != dtype:
         return False
     if value.size * length != len(rows) * total.size or not total.flags.c_contiguous:
         return False
