@@ -196,7 +196,7 @@ def in_blocks(function: Kernel, arrays: Sequence[Array], specs: Sequence[Spec]) 
 
 def in_threads(function: Kernel, arrays: Sequence[Any]) -> Any:
     """Return ``function(*arrays)``; threads share the arrays of a ufunc whose result has their dtype, in C order."""
-    if type(function) is not np.ufunc or function.signature:
+    if not isinstance(function, np.ufunc) or function.signature:
         return function(*arrays)
     first = max(arrays, key=lambda a: getattr(a, "nbytes", 0))
     number = threads() if first.nbytes >= (LIGHT_FROM if function in LIGHT else SHARED_FROM) else 1

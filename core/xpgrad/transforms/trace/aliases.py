@@ -22,10 +22,10 @@ FRESH_OPERATORS = frozenset(map(python_operator, OPERATORS.keys() - {"abs", "pos
 COMPUTED = frozenset(
     [
         *("add", "subtract", "multiply", "divide", "exp", "expm1", "log", "log1p", "sqrt", "sin", "cos", "tan", "tanh"),
-        *("matmul", "tensordot", "vecdot", "linalg.inv", "linalg.solve", "linalg.cholesky", "linalg.det"),
+        *("matmul", "tensordot", "vecdot", "linalg.inv", "linalg.solve", "linalg.cholesky", "linalg.det", "fused"),
     ]
 )
-"""Names of functions whose results differ from their arguments in general, so that no library returns a view."""
+"""Functions whose results differ from their arguments in general, so that they are no views, and groups (fused)."""
 NEW = "copy", "ones"
 """Methods of `Backend` that return new arrays."""
 
@@ -119,8 +119,8 @@ class Aliases:
 
 def is_fresh(call: Call, backend: "Backend | None") -> bool:
     """Return whether each result of a call is in new memory."""
-    made = isinstance(call.function, BlockGroup) or call.name == "fused"  # whose executor makes new arrays
-    if made or call.name in COMPUTED or (call.name in ("sum_to", "astype") and is_other(call)):
+    cast = call.name in ("sum_to", "astype") and is_other(call)
+    if isinstance(call.function, BlockGroup) or call.name in COMPUTED or cast:
         return True
     if backend is not None and getattr(call.function, "__self__", None) is backend and call.function.__name__ in NEW:
         return True

@@ -71,8 +71,8 @@ def text_of(program: "Program") -> str:
         frees = f"  frees {', '.join(map(names, call.frees))}" if call.frees else ""
         rows.append((kind, results, specs, size, f"{call_text(call, names)}{frees}", line_text(call)))
     for item in program.outputs:
-        shown = (repr(item.spec), bytes_text(item.nbytes)) if isinstance(item, Value) else ("", "")
-        rows.append(("output", constant_text(item, names), *shown, "", ""))
+        spec, size = (repr(item.spec), bytes_text(item.nbytes)) if isinstance(item, Value) else ("", "")
+        rows.append(("output", constant_text(item, names), spec, size, "", ""))
     widths = [min(48, max((len(row[i]) for row in rows), default=0)) for i in range(5)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, (*widths, 0), strict=True)) for row in rows]
     total = f"{counted(len(program.calls))}, results {bytes_text(program.nbytes)}"

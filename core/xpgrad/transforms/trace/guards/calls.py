@@ -230,11 +230,11 @@ class Calls(Facts):
                 self.refuse(f"it draws numbers by {name}, whose state is not seen; use xpgrad.random")
 
     def _getter(self, sh: Any, f: Any, args: Sequence[Any]) -> Any:
-        made, given = f.__reduce__()
+        value, (made, given) = args[0], f.__reduce__()
         if isinstance(f, operator.methodcaller):
             name, *sh.given = list(getattr(made, "args", ())) + list(given)
             sh.keywords = getattr(made, "keywords", {})
-            return self.call(sh, self.attribute(sh, args[0], name), (*sh.given, *sh.keywords.values()))
+            return self.call(sh, self.attribute(sh, value, name), (*sh.given, *sh.keywords.values()))
         for path in given:
             value = args[0]
             for name in path.split(".") if isinstance(f, operator.attrgetter) else (path,):
