@@ -17,7 +17,7 @@ import xpgrad
 MAX_LINES = {
     "xpgrad_c/": 3_235,
     "xpgrad/transforms/trace/executors/": 193,
-    "xpgrad/transforms/trace/": 8_307,
+    "xpgrad/transforms/trace/": 8_306,
     "xpgrad/transforms/batch/": 2_370,
     "xpgrad/transforms/dual/": 1_280,
     "xpgrad/transforms/loops/": 2_267,

@@ -16,7 +16,10 @@ def _libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def built(_libraries: Path, codegen: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Any, Any], None]]:
-    """``built(module, loops)`` compiles a module's C source; `loops` returns what it loads, until the test ends."""
+    """``built(module, loops)`` compiles a module's C source; `loops` returns what it loads, until the test ends.
+
+    Arrays of any size are then large enough for it.
+    """
     monkeypatch.setenv("XPGRAD_CACHE_DIR", str(_libraries))
     caches = [sources.compiled]
 
@@ -25,6 +28,7 @@ def built(_libraries: Path, codegen: None, monkeypatch: pytest.MonkeyPatch) -> I
         for cached in caches:
             cached.cache_clear()
         assert module.build()
+        monkeypatch.setattr(module, "LEAST", 1, raising=False)
 
     yield build
     for cached in caches:

@@ -13,9 +13,8 @@ pytestmark = needs_compiler
 
 
 @pytest.fixture
-def _compiled(built: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def _compiled(built: Any) -> None:
     built(pooling, pooling.loop)
-    monkeypatch.setattr(pooling, "LEAST", 1)
 
 
 @pytest.mark.usefixtures("_compiled")

@@ -16,9 +16,8 @@ FUNCTIONS: dict[str, Any] = {"add": (XP.cumulative_sum, np.cumsum), "multiply": 
 
 
 @pytest.fixture
-def _compiled(built: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def _compiled(built: Any) -> None:
     built(scans, scans.loops)
-    monkeypatch.setattr(scans, "LEAST", 1)
 
 
 @pytest.mark.usefixtures("_compiled")

@@ -56,10 +56,9 @@ class Facts:
         self.reason: str | None = None
         self._meets = meets
         self.changed, self.sets, self.warnings = list[Guard](), list[Set](), list[str]()
-        self.cached = list[tuple[Any, tuple[Any, ...]]]()
         self.at: Any = None
         self.made, self.known, self.passed = dict[int, Any](), dict[int, Any](), dict[int, Any]()
-        self.entered = dict[tuple[int, Any], Any]()
+        self.cached, self.entered = list[tuple[Any, tuple[Any, ...]]](), dict[tuple[int, Any], Any]()
         self.seen, self.numbers = set[Any](), Numbers()
 
     def refuse(self, why: str) -> None:
