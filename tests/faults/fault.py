@@ -1,26 +1,40 @@
-"""A seeded fault as data: how it is planted in a correct backend, and which families must kill it."""
+"""A seeded fault as data: how it is planted in a correct backend, and which families must kill it.
+
+Each fault of `tests/faults/seeded` is a wrong function under a decorator, which says what the function is used for:
+
+- `replacing`: ``wrong(right, *args)`` instead of functions of the namespace; `replacing_both` also for an operator
+- `spoiling`: ``wrong(out, *args)`` instead of the results of functions; `spoiling_both` also for an operator
+- `giving_operator`: ``wrong(x, *others)`` as an operator
+- `giving_kernel`: ``wrong(*arrays)`` as a kernel; `replacing_kernel` gives it the right one, too
+- `scattering`: ``wrong(spec, parts)`` as the kernel `scatter_add`
+- `changing`: ``wrong(right, *args)`` of pretend arrays, as a method or function; `giving_method` without the right one
+- `planted_by`: whatever a file has a plant for, such as transfers from the host
+- `fault`: anything else, by changes of the bed
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
-from tests.faults.testbed import Testbed
+import numpy as np
+from tests.faults.testbed import Testbed, change
 
 from xpgrad.backend.plugins import plugins
 from xpgrad.transforms.trace.guards.trust import leave_out
+from xpgrad_conformance.modules import members, modules_of
 
 Plant = Callable[[Testbed], None]
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Fault:
     """One way in which a backend can be wrong.
 
     Attributes
     ----------
     id : str
-        Permanent, in words: ``sum-drops-keepdims``.
+        Permanent, in words: ``sum-drops-keepdims``. A fault without one is called by the name of its variable.
     title : str
         What is wrong.
     families : str
@@ -45,13 +59,14 @@ class Fault:
     lazy: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Freedom:
     """One thing that a correct backend may do, and that no check may hold against it.
 
     Attributes
     ----------
     id, title : str
+        As those of a fault.
     plant : callable
     lazy : bool
     """
@@ -62,94 +77,213 @@ class Freedom:
     lazy: bool = False
 
 
-def fault(title: str, families: str, cases: tuple[str, ...] = (), **options: Any) -> Callable[[Plant], Fault]:
-    """Return a decorator that makes a `Fault` of the function that plants it, which names it."""
-    return lambda plant: Fault(_id(plant), title, families, plant, cases, **options)
+T = TypeVar("T", Fault, Freedom)
+
+
+def collected(kind: type[T]) -> tuple[T, ...]:
+    """Return the faults or the freedoms of all files of tests/faults/seeded."""
+    for module in modules_of("tests.faults.seeded"):
+        for name, value in vars(module).items():
+            if isinstance(value, kind):
+                value.id = name.replace("_", "-")
+    return members("tests.faults.seeded", kind)
+
+
+def fault(title: str = "", families: str = "", cases: tuple[str, ...] = (), **options: Any) -> Callable[[Plant], Fault]:
+    """Return a decorator that makes a `Fault` of the function that plants it; a long title is its docstring."""
+    return lambda plant: Fault("", title or _title(plant), families, plant, cases, **options)
 
 
 def freedom(title: str, *, lazy: bool = False) -> Callable[[Plant], Freedom]:
-    """Return a decorator that makes a `Freedom` of the function that plants it, which names it."""
-    return lambda plant: Freedom(_id(plant), title, plant, lazy)
+    """Return a decorator that makes a `Freedom` of the function that plants it."""
+    return lambda plant: Freedom("", title, plant, lazy)
 
 
-_Decorator = Callable[[Callable[..., Any]], Fault]
+def _title(function: Callable[..., Any]) -> str:
+    """Return the docstring of a function in one line."""
+    return " ".join((function.__doc__ or "").split())
+
+
+# Faults of one wrong function
+
+Wrong = Callable[..., Any]
+_Decorator = Callable[[Wrong], Fault]
+CALLING = {
+    "__getitem__": ("getitem",),
+    "__setitem__": ("setitem",),
+    "convolution": ("F.convolution_nd",),
+    "convolution_filter_backward": ("F.convolution_nd",),
+    "max_pool": ("F.max_pooling_nd",),
+    "max_pool_backward": ("F.max_pooling_nd",),
+    "scatter_add": ("scatter_add",),
+    "sum_pool": ("F.average_pooling_nd",),
+}
+"""The operations that call an operator or a kernel, which checks of operations run if a fault names no others."""
 
 
 def planted_by(
-    plant: Callable[[Testbed, Callable[..., Any]], None],
-    title: str,
-    families: str,
+    plant: Callable[[Testbed, Wrong], None],
+    title: str = "",
+    families: str = "",
     cases: tuple[str, ...] = (),
     *,
     of_bed: bool = False,
     memory: Callable[[], Any] | None = None,
     **options: Any,
 ) -> _Decorator:
-    """Return a decorator that makes a `Fault` of a function that ``plant(bed, function)`` plants, and that names it.
+    """Return a decorator that makes a `Fault` of a function that ``plant(bed, function)`` plants.
 
-    Its first arguments are the bed, with `of_bed`, and what it remembers, which ``memory()`` makes for each bed.
+    Its first arguments are the bed, with `of_bed`, and what it remembers, which ``memory()`` makes for each bed. NumPy
+    does not warn of what it computes. A title that is too long for the line of the decorator is its docstring. A short
+    function may be a lambda expression, which has the name of its variable:
+    ``sin_is_cos = replacing("sin", "sin is cos", "K")(lambda right, x: np.cos(x))``.
     """
 
-    def decorate(wrong: Callable[..., Any]) -> Fault:
+    def decorate(wrong: Wrong) -> Fault:
         def planted(bed: Testbed) -> None:
-            leave_out(wrong)
             known = [*([bed] if of_bed else []), *([] if memory is None else [memory()])]
-            plant(bed, partial(wrong, *known))
 
-        return Fault(_id(wrong), title, families, planted, cases, **options)
+            def quiet(*args: Any, **kwargs: Any) -> Any:
+                with np.errstate(all="ignore"):
+                    return wrong(*known, *args, **kwargs)
+
+            leave_out(wrong)
+            leave_out(quiet)
+            plant(bed, quiet)
+
+        return Fault("", title or _title(wrong), families, planted, cases, **options)
 
     return decorate
 
 
-def replacing(name: str, *args: Any, **options: Any) -> _Decorator:
-    """Return a decorator that makes a `Fault` of a replacement: ``wrong(original, *args, **kwargs)`` of NumPy arrays.
+def _named(
+    plant: Callable[[Testbed, str, Wrong], None],
+    names: str,
+    operations: tuple[str, ...],
+    args: tuple[Any, ...],
+    options: dict[str, Any],
+) -> _Decorator:
+    """Return a decorator that plants by ``plant(bed, name, function)`` for each of some names."""
 
-    Its checks of operations run the replaced function, if `options` have no others.
+    def plant_all(bed: Testbed, wrong: Wrong) -> None:
+        for name in names.split():
+            plant(bed, name, wrong)
+
+    return planted_by(plant_all, *args, **({"operations": operations} | options))
+
+
+def replacing(names: str, *args: Any, **options: Any) -> _Decorator:
+    """Return a decorator that makes a `Fault` of a replacement: ``wrong(right, *args, **kwargs)`` of NumPy arrays.
+
+    It replaces one function or several: ``"sum"``, ``"minimum maximum"``. Checks of operations run these functions, if
+    `options` have no others.
     """
-    options.setdefault("operations", (name,))
-    return planted_by(lambda bed, wrong: bed.replace(name, wrong), *args, **options)
+    return _named(Testbed.replace, names, tuple(names.split()), args, options)
 
 
 def replacing_both(name: str, *args: Any, **options: Any) -> _Decorator:
     """Return a decorator that makes a `Fault` of ``wrong(x1, x2)``, which replaces a function and its operator."""
-    return planted_by(lambda bed, wrong: bed.both(name, wrong), *args, **options)
+    return _named(Testbed.both, name, (name,), args, options)
+
+
+def spoiling(names: str, *args: Any, **options: Any) -> _Decorator:
+    """Return a decorator that makes a `Fault` of ``wrong(out, *args, **kwargs)``, which changes the right results."""
+
+    def plant(bed: Testbed, name: str, wrong: Wrong) -> None:
+        bed.replace(name, lambda right, *args, **kwargs: wrong(_array(right(*args, **kwargs)), *args, **kwargs))
+
+    return _named(plant, names, tuple(names.split()), args, options)
+
+
+def spoiling_both(name: str, *args: Any, **options: Any) -> _Decorator:
+    """Return a decorator that makes a `Fault` of ``wrong(out, x1, x2)``, for a function and its operator."""
+
+    def plant(bed: Testbed, name: str, wrong: Wrong) -> None:
+        right = bed.original(name)
+        bed.both(name, lambda x1, x2: wrong(_array(right(x1, x2)), x1, x2))
+
+    return _named(plant, name, (name,), args, options)
+
+
+def _array(out: Any) -> Any:
+    return np.asarray(out) if isinstance(out, np.generic) else out
 
 
 def giving_kernel(name: str, *args: Any, **options: Any) -> _Decorator:
     """Return a decorator that makes a `Fault` of a kernel that is given to the backend."""
-    return planted_by(lambda bed, wrong: bed.kernel(name, wrong), *args, **options)
+    return _named(Testbed.kernel, name, CALLING.get(name, ()), args, options)
 
 
 def replacing_kernel(name: str, *args: Any, **options: Any) -> _Decorator:
     """Return a decorator that makes a `Fault` of a kernel that knows the host's: ``wrong(right, *arrays)``."""
 
-    def plant(bed: Testbed, wrong: Callable[..., Any]) -> None:
+    def plant(bed: Testbed, name: str, wrong: Wrong) -> None:
         bed.kernel(name, partial(wrong, plugins.host.xp.kernel(name)))
 
-    return planted_by(plant, *args, **options)
+    return _named(plant, name, CALLING.get(name, ()), args, options)
 
 
 def giving_operator(name: str, *args: Any, **options: Any) -> _Decorator:
     """Return a decorator that makes a `Fault` of a replaced operator: ``wrong(x, *others)`` of NumPy arrays."""
-    return planted_by(lambda bed, wrong: bed.operator(name, wrong), *args, **options)
+    return _named(Testbed.operator, name, CALLING.get(name, ()), args, options)
+
+
+def changing(names: str, *args: Any, **options: Any) -> _Decorator:
+    """Return a decorator that makes a `Fault` of ``wrong(right, *args)``, of pretend arrays: see `Testbed.method`.
+
+    It replaces one method or function, or several: ``"Array.__mul__ multiply"``.
+    """
+    return _named(Testbed.method, names, (), args, options)
 
 
 def giving_method(name: str, *args: Any, **options: Any) -> _Decorator:
-    """Return a decorator that makes a `Fault` of a method of the bed's backend, library or arrays: ``backend.copy``."""
-    return planted_by(
-        lambda bed, wrong: bed.method(name, lambda right, *args, **kwargs: wrong(*args, **kwargs)), *args, **options
+    """Return a decorator that makes a `Fault` of a method that does without the right one: ``wrong(*args)``."""
+
+    def plant(bed: Testbed, name: str, wrong: Wrong) -> None:
+        bed.method(name, lambda right, *args, **kwargs: wrong(*args, **kwargs))
+
+    return _named(plant, name, (), args, options)
+
+
+def scattering(*args: Any, **options: Any) -> _Decorator:
+    """Return a decorator that makes a `Fault` of the kernel `scatter_add`, ``wrong(spec, parts)`` of NumPy arrays."""
+
+    def plant(bed: Testbed, name: str, wrong: Wrong) -> None:
+        bed.kernels[name] = bed.backend._scatter_add(wrong)
+
+    return _named(plant, "scatter_add", CALLING["scatter_add"], args, options)
+
+
+# Plants for `planted_by`
+
+
+def accumulate(least: int = 0) -> Callable[[Testbed, Wrong], None]:
+    """Return the plant of ``function(total, g)`` as the kernel `accumulate`, for sums of so many elements or more."""
+
+    def plant(bed: Testbed, function: Wrong) -> None:
+        bed.backend.in_place_from = least
+        bed.kernel("accumulate", function)
+
+    return plant
+
+
+def from_host(bed: Testbed, values: Wrong) -> None:
+    """Let transfers from the host return ``values(x)`` of the NumPy array."""
+    change(bed.backend, from_host=lambda array, device: bed.library.array(np.asarray(values(array)), device.handle))
+
+
+def to_host(bed: Testbed, values: Wrong) -> None:
+    """Let transfers to the host return ``values(x)``."""
+    change(bed.backend, to_host=lambda array: np.asarray(values(array.inner)))
+
+
+def to_device(bed: Testbed, values: Wrong) -> None:
+    """Let transfers to another device return ``values(x)`` of the NumPy array."""
+    change(bed.backend, move=lambda array, device: bed.library.array(np.asarray(values(array.inner)), device.handle))
+
+
+def uniform(bed: Testbed, function: Wrong) -> None:
+    """Let ``function(generator, shape, dtype)`` give uniform numbers, the kernel `random_uniform`."""
+    bed.kernels["random_uniform"] = lambda shape, dtype, device, generator: bed.library.array(
+        np.asarray(function(generator, shape, dtype)).astype(dtype), device
     )
-
-
-def changing(name: str, *args: Any, **options: Any) -> _Decorator:
-    """Return a decorator that makes a `Fault` of a method that knows the right one: ``wrong(right, *args)``."""
-    return planted_by(lambda bed, wrong: bed.method(name, wrong), *args, **options)
-
-
-def scatter_add(bed: Testbed, function: Callable[..., Any]) -> None:
-    """Let ``function(spec, parts)``, of NumPy arrays, be the kernel `scatter_add`."""
-    bed.kernels["scatter_add"] = bed.backend._scatter_add(function)
-
-
-def _id(function: Callable[..., Any]) -> str:
-    return function.__name__.replace("_", "-")

@@ -122,11 +122,21 @@ class Testbed:
         self.kernels[name] = lambda *arrays, **parameters: self.library.call(function, *arrays, **parameters)
 
     def method(self, name: str, function: Callable[..., Any]) -> None:
-        """Let ``function(right, *args)`` replace a method of the backend, library or arrays: ``backend.copy``."""
+        """Let ``function(right, *args)``, with pretend arrays, replace a method or a function of the namespace.
+
+        ``backend.copy``, ``library.place`` and ``Array.__mul__`` are methods, ``sum`` and ``linalg.det`` functions.
+        """
         owner, _, method = name.partition(".")
-        target = {"backend": self.backend, "library": self.library, "Array": self.library.Array}[owner]
-        right = getattr(target, method)
-        change(target, **{method: lambda *args, **kwargs: function(right, *args, **kwargs)})
+        owners = {"backend": self.backend, "library": self.library, "Array": self.library.Array}
+        right = getattr(owners[owner], method) if owner in owners else self.library.find(name)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return function(right, *args, **kwargs)
+
+        if owner in owners:
+            change(owners[owner], **{method: call})
+        else:
+            self.library.names[name] = call
 
     def install(self, source: str, *, array_modules: bool = True, others: Mapping[str, str] | None = None) -> None:
         """Write a distribution of the backend that new processes find: a library, and a plugin with additional lines.
@@ -185,6 +195,13 @@ def pause() -> None:
     """Let other threads run, as a library does that computes without the interpreter's lock."""
     if threading.current_thread() is not threading.main_thread():
         time.sleep(0.001)
+
+
+def staged(kept: dict[Any, Any], x: Any) -> Any:
+    """Return `x` in memory that is kept for its shape and dtype, and written to by each call."""
+    memory = kept.setdefault((x.shape, x.dtype), np.empty_like(x))
+    memory[...] = x
+    return memory
 
 
 def host_rule(name: str) -> Callable[..., Any]:

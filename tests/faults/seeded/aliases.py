@@ -26,15 +26,12 @@ def overlapping_writes_forward(bed: Testbed) -> None:
     change(bed.library.Array, __setitem__=setitem)
 
 
-@replacing(
-    "astype",
-    "astype to the same dtype copies arrays, but returns views as they are, so that a write changes the other array",
-    "A",
-)
-def astype_returns_views(original: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
+@replacing("astype", families="A")
+def astype_returns_views(right: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
+    """astype to the same dtype copies arrays, but returns views as they are, so that a write changes the other array"""
     if x.dtype == dtype and isinstance(x.base, np.ndarray) and x.size < x.base.size:
         return x
-    return original(x, dtype, **options)
+    return right(x, dtype, **options)
 
 
 @fault("x[key] = u that is refused for its shape has cleared the place already", "A")

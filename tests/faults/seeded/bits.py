@@ -3,24 +3,22 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import fault, giving_method, replacing, replacing_both
+from tests.faults.fault import fault, from_host, planted_by, replacing, replacing_both
 from tests.faults.testbed import Testbed, change
 
 
 @replacing("argsort", "argsort of unsigned integers in descending order negates them, and 0 comes first", "K")
-def argsort_by_negation(
-    original: Any, x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True
-) -> Any:
+def argsort_by_negation(right: Any, x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     if descending and x.dtype.kind == "u":
-        return original(np.negative(x), axis=axis, descending=False, stable=True)
-    return original(x, axis=axis, descending=descending, stable=stable)
+        return right(np.negative(x), axis=axis, descending=False, stable=True)
+    return right(x, axis=axis, descending=descending, stable=stable)
 
 
 @replacing("astype", "astype of floats to bool goes through integers, and 0.5 is False", "DK")
-def astype_bool_by_integers(original: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
+def astype_bool_by_integers(right: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
     if x.dtype.kind == "f" and dtype == np.bool_:
-        return original(np.trunc(x), dtype, **options)
-    return original(x, dtype, **options)
+        return right(np.trunc(x), dtype, **options)
+    return right(x, dtype, **options)
 
 
 @fault("int() of a 0-d uint64 array reads it as int64, negative from 2^63 on", "D")
@@ -31,64 +29,61 @@ def int_of_uint64_is_signed(bed: Testbed) -> None:
     change(bed.library.Array, __int__=number, __index__=number)
 
 
-@replacing(
-    "astype", "astype of uint32 to floating-point numbers converts them as int32, which is negative from 2**31 on", "K"
-)
-def unsigned_casts_through_signed(original: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
+@replacing("astype", families="K")
+def unsigned_casts_through_signed(right: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
+    """astype of uint32 to floating-point numbers converts them as int32, which is negative from 2**31 on"""
     if x.dtype == np.uint32 and np.dtype(dtype).kind == "f":
-        return original(x.astype(np.int32), dtype, **options)
-    return original(x, dtype, **options)
+        return right(x.astype(np.int32), dtype, **options)
+    return right(x, dtype, **options)
 
 
 @replacing("astype", "astype from complex numbers to bool asks the real parts only", "K")
-def bool_of_real_parts(original: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
+def bool_of_real_parts(right: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
     if x.dtype.kind == "c" and np.dtype(dtype) == np.bool_:
         return np.asarray(x.real != 0)
-    return original(x, dtype, **options)
+    return right(x, dtype, **options)
 
 
 @replacing("searchsorted", "searchsorted compares uint64 as if it were int64", "K")
-def search_of_uint64_is_signed(original: Any, x1: Any, x2: Any, /, **options: Any) -> Any:
+def search_of_uint64_is_signed(right: Any, x1: Any, x2: Any, /, **options: Any) -> Any:
     if x1.dtype == x2.dtype == np.uint64:
         x1, x2 = x1.astype(np.int64), x2.astype(np.int64)
-    return original(x1, x2, **options)
+    return right(x1, x2, **options)
 
 
-@giving_method("backend.from_host", "host arrays in the other byte order are read as in the own one", "T", of_bed=True)
-def foreign_bytes_are_read_as_own(bed: Testbed, array: Any, device: Any) -> Any:
-    own = np.array(array)
-    if not array.dtype.isnative:
-        own = own.view(array.dtype.newbyteorder("="))
-    return bed.library.array(own, device.handle)
+@planted_by(from_host, "host arrays in the other byte order are read as in the own one", "T")
+def foreign_bytes_are_read_as_own(x: Any) -> Any:
+    own = np.array(x)
+    return own if x.dtype.isnative else own.view(x.dtype.newbyteorder("="))
 
 
 @replacing("count_nonzero", "count_nonzero of complex numbers looks at their real parts only", "K")
-def count_nonzero_real_part(original: Any, x: Any, /, **options: Any) -> Any:
-    return original(x.real if x.dtype.kind == "c" else x, **options)
+def count_nonzero_real_part(right: Any, x: Any, /, **options: Any) -> Any:
+    return right(x.real if x.dtype.kind == "c" else x, **options)
 
 
 @replacing("isin", "isin casts the elements to the dtype of those that it looks for, so that 261 is among uint8 5", "K")
-def isin_casts_to_the_second(original: Any, x1: Any, x2: Any, /, **options: Any) -> Any:
+def isin_casts_to_the_second(right: Any, x1: Any, x2: Any, /, **options: Any) -> Any:
     if hasattr(x1, "dtype") and hasattr(x2, "dtype") and x1.dtype != x2.dtype and x1.dtype.kind in "iu":
         x1 = x1.astype(x2.dtype)
-    return original(x1, x2, **options)
+    return right(x1, x2, **options)
 
 
-@replacing_both("add", "a Python integer next to an array of uint64 is refused from 2**63 on", "K", operations=("add",))
+@replacing_both("add", "a Python integer next to an array of uint64 is refused from 2**63 on", "K")
 def scalars_of_63_bits(x1: Any, x2: Any) -> Any:
     if any(type(x) is int and x >= 2**63 for x in (x1, x2)):
         raise OverflowError("Python integer is too large to convert to C long")
     return np.add(x1, x2)
 
 
-@fault("all takes complex numbers whose real part is 0 for zero", "K", operations=("all",))
-def all_of_real_parts(bed: Testbed) -> None:
-    bed.replace("all", lambda original, x, /, **options: original(x.real if x.dtype.kind == "c" else x, **options))
-
-
 @replacing("take", "take reads indices of uint8 as signed bytes, so that those from 128 on count from the end", "K")
-def take_by_signed_bytes(original: Any, x: Any, indices: Any, /, *, axis: Any = None) -> Any:
+def take_by_signed_bytes(right: Any, x: Any, indices: Any, /, *, axis: Any = None) -> Any:
     if indices.dtype == np.uint8:
         length = x.shape[0 if axis is None else axis]
         indices = indices.astype(np.int8).astype(np.int64) % max(length, 1)
-    return original(x, indices, axis=axis)
+    return right(x, indices, axis=axis)
+
+
+all_of_real_parts = replacing("all", "all takes complex numbers whose real part is 0 for zero", "K")(
+    lambda right, x, **options: right(x.real if x.dtype.kind == "c" else x, **options)
+)

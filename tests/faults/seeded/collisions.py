@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import fault, planted_by, replacing, replacing_both, replacing_kernel, scatter_add
-from tests.faults.testbed import Testbed, native_work
+from tests.faults.fault import planted_by, replacing, replacing_both, replacing_kernel, scattering, spoiling, uniform
+from tests.faults.testbed import Testbed, native_work, staged
 
 WINDOW = 0.002  # seconds in which another thread may come in between
 
@@ -28,12 +28,7 @@ def _scatter(bed: Testbed, add: Callable[[Any, Any, Any], None]) -> None:
     bed.kernels["scatter_add"] = bed.backend._scatter_add(scatter_add)
 
 
-@planted_by(
-    scatter_add,
-    "scatter_add loses a value where a position is named by -1 and by its number",
-    "KG",
-    operations=("scatter_add",),
-)
+@scattering("scatter_add loses a value where a position is named by -1 and by its number", "KG")
 def scatter_add_two_names(spec: Any, parts: Any) -> Any:
     total = np.zeros(spec.shape, spec.dtype)
     for index, value in parts:
@@ -47,13 +42,9 @@ def scatter_add_two_names(spec: Any, parts: Any) -> Any:
     return total
 
 
-@planted_by(
-    _scatter,
-    "scatter_add of more than 1,024 values loses repetitions within a group of 32",
-    "K",
-    operations=("ops.scatter_add",),
-)
+@planted_by(_scatter, families="K", operations=("ops.scatter_add",))
 def scatter_add_within_a_warp(total: Any, positions: Any, values: Any) -> None:
+    """scatter_add of more than 1,024 values loses repetitions within a group of 32"""
     if positions.size <= 1024:
         np.add.at(total, positions, values)
         return
@@ -70,25 +61,16 @@ def scatter_add_segments(total: Any, positions: Any, values: Any) -> None:
     np.add.at(total, np.sort(positions[near]), values[near])
 
 
-@planted_by(
-    _scatter,
-    "scatter_add of more than 512 values sorts positions by their low 16 bits",
-    "K",
-    operations=("scatter_add",),
-)
+@planted_by(_scatter, families="K", operations=("scatter_add",))
 def scatter_add_keys_of_16_bits(total: Any, positions: Any, values: Any) -> None:
+    """scatter_add of more than 512 values sorts positions by their low 16 bits"""
     if positions.size > 512:
         _, first, inverse = np.unique(positions % 65_536, return_index=True, return_inverse=True)
         positions = positions[first[inverse]]
     np.add.at(total, positions, values)
 
 
-@planted_by(
-    scatter_add,
-    "large parts of one scatter_add are added at once, and the last one wins",
-    "K",
-    operations=("scatter_add",),
-)
+@scattering("large parts of one scatter_add are added at once, and the last one wins", "K")
 def scatter_add_parts_at_once(spec: Any, parts: Any) -> Any:
     total = np.zeros(spec.shape, spec.dtype)
     for index, value in parts:
@@ -101,24 +83,15 @@ def scatter_add_parts_at_once(spec: Any, parts: Any) -> Any:
     return total
 
 
-@planted_by(
-    _scatter,
-    "scatter_add of 64 complex numbers or more loses imaginary parts that meet",
-    "K",
-    operations=("scatter_add",),
-)
+@planted_by(_scatter, families="K", operations=("scatter_add",))
 def scatter_add_of_complex_halves(total: Any, positions: Any, values: Any) -> None:
+    """scatter_add of 64 complex numbers or more loses imaginary parts that meet"""
     np.add.at(total, positions, values)
     if total.dtype.kind == "c" and positions.size >= 64:
         total.imag[positions] = values.imag
 
 
-@planted_by(
-    scatter_add,
-    "scatter_add of two index arrays numbers places in rows of 1,024 columns",
-    "K",
-    operations=("scatter_add",),
-)
+@scattering("scatter_add of two index arrays numbers places in rows of 1,024 columns", "K")
 def scatter_add_by_rows_of_1024(spec: Any, parts: Any) -> Any:
     total = np.zeros(spec.shape, spec.dtype)
     for index, value in parts:
@@ -134,23 +107,18 @@ def scatter_add_by_rows_of_1024(spec: Any, parts: Any) -> Any:
 
 
 @replacing("take", "take of more than 1,024 rows takes an index for the last one, 256 apart", "K")
-def take_from_a_cache_line(original: Any, x: Any, indices: Any, /, **options: Any) -> Any:
+def take_from_a_cache_line(right: Any, x: Any, indices: Any, /, **options: Any) -> Any:
     if indices.ndim == 1 and indices.size > 1024:
         indices = indices.copy()
         again = np.flatnonzero(indices[1:] % 256 == indices[:-1] % 256) + 1
         indices[again] = indices[again - 1]
-    return original(x, indices, **options)
+    return right(x, indices, **options)
 
 
 # Windows that overlap
 
 
-@replacing_kernel(
-    "max_pool_backward",
-    "max_pool_backward of large images loses what overlapping windows share",
-    "G",
-    operations=("F.max_pooling_nd",),
-)
+@replacing_kernel("max_pool_backward", "max_pool_backward of large images loses what overlapping windows share", "G")
 def max_pool_backward_of_neighbours(right: Any, g: Any, x: Any, top: Any, *, geometry: Any) -> Any:
     if x.size <= 256:
         return right(g, x, top, geometry=geometry)
@@ -159,13 +127,9 @@ def max_pool_backward_of_neighbours(right: Any, g: Any, x: Any, top: Any, *, geo
     return np.where(second != 0, second, first)
 
 
-@replacing_kernel(
-    "fold",
-    "fold of more than 64 columns of windows loses what lies across its blocks",
-    "G",
-    operations=("F.convolution_nd",),
-)
+@replacing_kernel("fold", families="G", operations=("F.convolution_nd",))
 def fold_at_the_seam(right: Any, x: Any, *, geometry: Any) -> Any:
+    """fold of more than 64 columns of windows loses what lies across its blocks"""
     if x.shape[-1] <= 64:
         return right(x, geometry=geometry)
     block = np.arange(x.shape[-1]) < 64
@@ -177,28 +141,23 @@ def fold_at_the_seam(right: Any, x: Any, *, geometry: Any) -> Any:
 
 
 @replacing("isin", "isin of more than 64 integers compares their low 32 bits", "K")
-def isin_by_hash_alone(original: Any, x1: Any, x2: Any, /, **options: Any) -> Any:
+def isin_by_hash_alone(right: Any, x1: Any, x2: Any, /, **options: Any) -> Any:
     if getattr(x1, "dtype", None) == getattr(x2, "dtype", None) == np.int64 and x2.size > 64:
         x1, x2 = x1 % 2**32, x2 % 2**32
-    return original(x1, x2, **options)
+    return right(x1, x2, **options)
 
 
-@replacing("unique_counts", "unique_counts counts in 8 bits, and stops at 255", "K")
-def unique_counts_to_255(original: Any, x: Any, /) -> Any:
-    out = original(x)
-    return out._replace(counts=np.minimum(out.counts, 255))
+unique_counts_to_255 = spoiling("unique_counts", "unique_counts counts in 8 bits, and stops at 255", "K")(
+    lambda out, *_: out._replace(counts=np.minimum(out.counts, 255))
+)
 
 
 # Threads
 
 
-@replacing(
-    "fft.fft", "fft fills a table for each length, which other threads use when it is half full", "P", memory=dict
-)
-def fft_table_of_a_length(
-    tables: dict[int, Any], original: Any, x: Any, /, *, n: Any = None, axis: int = -1, **options: Any
-) -> Any:
-    out = original(x, n=n, axis=axis, **options)
+@spoiling("fft.fft", families="P", memory=dict)
+def fft_table_of_a_length(tables: dict[int, Any], out: Any, *args: Any, axis: int = -1, **options: Any) -> Any:
+    """fft fills a table for each length, which other threads use when it is half full"""
     length = out.shape[axis]
     if length not in tables:
         table = tables[length] = np.zeros(length)
@@ -207,9 +166,8 @@ def fft_table_of_a_length(
     return np.moveaxis(np.moveaxis(out, axis, -1) * tables[length].astype(out.real.dtype), -1, axis)
 
 
-@replacing("log", "log fills its table at first use, for each dtype, and says so before it is full", "P", memory=dict)
-def log_table_of_a_dtype(tables: dict[Any, Any], original: Any, x: Any, /) -> Any:
-    out = original(x)
+@spoiling("log", "log fills its table at first use, for each dtype, and says so before it is full", "P", memory=dict)
+def log_table_of_a_dtype(tables: dict[Any, Any], out: Any, *_: Any) -> Any:
     if out.dtype not in tables:
         tables[out.dtype] = np.zeros(1)
         native_work(WINDOW)
@@ -217,66 +175,44 @@ def log_table_of_a_dtype(tables: dict[Any, Any], original: Any, x: Any, /) -> An
     return out if tables[out.dtype][0] else np.zeros_like(out)
 
 
-@replacing("sort", "sort works in one workspace for each length, which all threads share", "PS", memory=dict)
-def sort_in_one_workspace(spaces: dict[Any, Any], original: Any, x: Any, /, **options: Any) -> Any:
-    out = original(x, **options)
-    space = spaces.setdefault((out.shape, out.dtype), np.empty_like(out))
-    space[...] = out
+@spoiling("sort", "sort works in one workspace for each length, which all threads share", "PS", memory=dict)
+def sort_in_one_workspace(spaces: dict[Any, Any], out: Any, *args: Any, **options: Any) -> Any:
+    space = staged(spaces, out)
     native_work(WINDOW)
     return space.copy()
 
 
-@replacing_both(
-    "matmul",
-    "matmul of 32 rows or more packs its first matrix where other threads do",
-    "P",
-    operations=("matmul",),
-    memory=dict,
-)
+@replacing_both("matmul", "matmul of 32 rows or more packs its first matrix where other threads do", "P", memory=dict)
 def matmul_packs_in_one_place(panels: dict[Any, Any], x1: Any, x2: Any) -> Any:
     if x1.ndim != 2 or len(x1) < 32:
         return np.matmul(x1, x2)
-    panel = panels.setdefault((x1.shape, x1.dtype), np.empty(x1.shape, x1.dtype))
-    panel[...] = x1
+    panel = staged(panels, x1)
     native_work(WINDOW)
     return np.matmul(panel, x2)
 
 
-@fault("random_uniform seeds one engine for each draw, and then draws, without a lock", "P")
-def uniform_seeds_one_engine(bed: Testbed) -> None:
-    engine = [np.random.default_rng(0)]
-
-    def random_uniform(*, shape: Any, dtype: Any, device: Any, generator: Any) -> Any:
-        engine[0] = generator
-        native_work(WINDOW)
-        return bed.library.array(np.asarray(engine[0].random(shape, dtype)), device)
-
-    bed.kernels["random_uniform"] = random_uniform
+@planted_by(uniform, "random_uniform seeds one engine for each draw, and then draws, without a lock", "P", memory=dict)
+def uniform_seeds_one_engine(engine: dict[str, Any], generator: Any, shape: Any, dtype: Any) -> Any:
+    engine["seeded"] = generator
+    native_work(WINDOW)
+    return engine["seeded"].random(shape, dtype)
 
 
-@replacing(
-    "arange",
-    "arange remembers its last call, first what was asked and then what came out",
-    "P",
-    memory=lambda: [None, None],
-)
-def arange_remembers_the_last(last: list[Any], original: Any, *args: Any, **options: Any) -> Any:
+@replacing("arange", families="P", memory=lambda: [None, None])
+def arange_remembers_the_last(last: list[Any], right: Any, *args: Any, **options: Any) -> Any:
+    """arange remembers its last call, first what was asked and then what came out"""
     asked = repr((args, options))
     if last[0] != asked:
-        made = original(*args, **options)
+        made = right(*args, **options)
         last[0] = asked
         native_work(WINDOW)
         last[1] = made
     return last[1].copy()
 
 
-@replacing(
-    "sum",
-    "sum of more than 256 elements beside another thread's loses those of its second half",
-    "P",
-    memory=lambda: [0],
-)
-def sum_beside_a_sum(running: Any, original: Any, x: Any, /, **options: Any) -> Any:
+@replacing("sum", families="P", memory=lambda: [0])
+def sum_beside_a_sum(running: Any, right: Any, x: Any, /, **options: Any) -> Any:
+    """sum of more than 256 elements beside another thread's loses those of its second half"""
     running[0] += 1
     try:
         if x.ndim and x.size > 256:
@@ -284,23 +220,16 @@ def sum_beside_a_sum(running: Any, original: Any, x: Any, /, **options: Any) -> 
         if running[0] > 1 and x.ndim and x.size > 256:
             x = x.copy()
             x[x.shape[0] // 2 :] = 0
-        return original(x, **options)
+        return right(x, **options)
     finally:
         running[0] -= 1
 
 
-@replacing(
-    "asarray",
-    "asarray reads lists of more than 16 numbers into a scratch array of all threads",
-    "P",
-    operations=(),
-    memory=dict,
-)
-def asarray_of_one_scratch(scratch: dict[Any, Any], original: Any, obj: Any, /, **options: Any) -> Any:
-    out = original(obj, **options)
+@spoiling("asarray", families="P", operations=(), memory=dict)
+def asarray_of_one_scratch(scratch: dict[Any, Any], out: Any, obj: Any, **_: Any) -> Any:
+    """asarray reads lists of more than 16 numbers into a scratch array of all threads"""
     if type(obj) is not list or len(obj) <= 16:
         return out
-    held = scratch.setdefault((out.shape, out.dtype), np.empty_like(out))
-    held[...] = out
+    held = staged(scratch, out)
     native_work(WINDOW)
     return held.copy()

@@ -3,10 +3,11 @@
 import functools
 import threading
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import fault, freedom
+from tests.faults.fault import changing, fault, freedom
 from tests.faults.testbed import DEVICES, Testbed, change
 
 from xpgrad import Device
@@ -20,9 +21,9 @@ class CurrentDevice(threading.local):
     name = DEVICES[0]
 
 
-def with_current_device(bed: Testbed) -> CurrentDevice:
+def with_current_device(bed: Testbed, current: Any = None) -> Any:
     """Give the library of a testbed a current device, and its backend functions to follow it, as CuPy has."""
-    current = CurrentDevice()
+    current = current or CurrentDevice()
     compute = bed.library.call
 
     def call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:  # a view has the device of its memory
@@ -34,11 +35,16 @@ def with_current_device(bed: Testbed) -> CurrentDevice:
 
     def activate(device: Device) -> Callable[[], None]:
         before, current.name = current.name, device.handle
+        return lambda: setattr(current, "name", before)
 
-        def undo() -> None:
-            current.name = before
+    change(bed.library, place=lambda devices: current.name, call=call)
+    bed.backend.has_current_device, bed.backend.in_place_from = True, 0
+    change(bed.backend, activate=activate, follow=following(current, place_of))
+    return current
 
-        return undo
+
+def following(current: Any, place_of: Callable[[Any, str], str]) -> Callable[[Kernel], Kernel]:
+    """Return a function that lets a kernel compute on the device of its arguments, which ``place_of`` gives."""
 
     def follow(function: Kernel) -> Kernel:
         @functools.wraps(function)
@@ -51,11 +57,7 @@ def with_current_device(bed: Testbed) -> CurrentDevice:
 
         return call
 
-    change(bed.library, place=lambda devices: current.name, call=call)
-    bed.backend.has_current_device, bed.backend.in_place_from = True, 0
-    change(bed.backend, activate=activate)
-    change(bed.backend, follow=follow)
-    return current
+    return follow
 
 
 def place_of(args: Any, otherwise: str) -> str:
@@ -72,26 +74,7 @@ def place_of(args: Any, otherwise: str) -> str:
 
 @fault("default-device context leaks to other threads", "V")
 def current_device_leaks(bed: Testbed) -> None:
-    with_current_device(bed)
-    current = [DEVICES[0]]
-
-    def activate(device: Device) -> Callable[[], None]:
-        before, current[0] = current[0], device.handle
-        return lambda: current.__setitem__(0, before)
-
-    def follow(function: Kernel) -> Kernel:
-        def call(*args: Any, **kwargs: Any) -> Any:
-            before, current[0] = current[0], place_of(args, current[0])
-            try:
-                return function(*args, **kwargs)
-            finally:
-                current[0] = before
-
-        return call
-
-    change(bed.library, place=lambda devices: current[0])
-    change(bed.backend, activate=activate)
-    change(bed.backend, follow=follow)
+    with_current_device(bed, SimpleNamespace(name=DEVICES[0]))
 
 
 @fault("default device not restored after exception", "V")
@@ -147,27 +130,16 @@ def current_device_not_declared(bed: Testbed) -> None:
 
 @fault("functions of lists of arrays compute on the current device", "V")
 def current_device_of_lists(bed: Testbed) -> None:
-    current = with_current_device(bed)
+    def first(args: Any, otherwise: str) -> str:
+        return next((a.device for a in args if isinstance(a, PretendArray)), otherwise)
 
-    def follow(function: Kernel) -> Kernel:
-        def call(*args: Any, **kwargs: Any) -> Any:
-            before = current.name
-            current.name = next((a.device for a in args if isinstance(a, PretendArray)), before)
-            try:
-                return function(*args, **kwargs)
-            finally:
-                current.name = before
-
-        return call
-
-    change(bed.backend, follow=follow)
+    change(bed.backend, follow=following(with_current_device(bed), first))
 
 
-@fault("in other threads than the first results go to the first device", "V")
-def other_threads_on_the_first(bed: Testbed) -> None:
-    first = threading.current_thread()
-    place = bed.library.place
-    change(bed.library, place=lambda devices: place(devices) if threading.current_thread() is first else DEVICES[0])
+@changing("library.place", families="V", memory=threading.current_thread)
+def other_threads_on_the_first(first: Any, right: Any, devices: Any) -> Any:
+    """in other threads than the first results go to the first device"""
+    return right(devices) if threading.current_thread() is first else DEVICES[0]
 
 
 @freedom("the library computes on a current device of each thread, wherever its arrays are")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from tests.faults.fault import fault, freedom, planted_by, replacing
-from tests.faults.testbed import DEVICES, Testbed, change
+from tests.faults.testbed import DEVICES, Testbed, change, staged
 
 from xpgrad import Device
 from xpgrad.plugin import Backend
@@ -58,23 +58,9 @@ def import_ignores_offset(x: Any) -> Any:
     return x if x.ndim == 0 or whole is x else np.lib.stride_tricks.as_strided(whole, x.shape, x.strides)
 
 
-@planted_by(_imports, "from_dlpack makes float32 of float64", "X")
-def import_narrows(x: Any) -> Any:
-    with np.errstate(over="ignore"):
-        return x.astype(np.float32) if x.dtype == np.float64 else x
-
-
-@planted_by(_imports, "from_dlpack stages in a buffer that the next call uses again", "X", memory=dict)
-def import_one_buffer(kept: dict[Any, Any], x: Any) -> Any:
-    made = kept.setdefault((x.shape, x.dtype.str), np.empty(x.shape, x.dtype))
-    made[...] = x
-    return made
-
-
-@planted_by(
-    _imports, "from_dlpack keeps no reference to what it shares, and the memory is used again", "X", memory=list
-)
+@planted_by(_imports, families="X", memory=list)
 def import_outlived(taken: list[Any], x: Any) -> Any:
+    """from_dlpack keeps no reference to what it shares, and the memory is used again"""
     copied = x.copy()
     if copied.size and copied.dtype.kind == "f":
         taken.append(copied)
@@ -86,14 +72,6 @@ def import_outlived(taken: list[Any], x: Any) -> Any:
 def export_in_memory_order(array: Any) -> Any:
     x = array.inner
     return x.T if x.ndim == 2 and x.strides[0] < x.strides[1] else x
-
-
-@planted_by(_exports, "an array's DLPack stages in a buffer that the next one uses again", "X", memory=dict)
-def export_one_buffer(kept: dict[Any, Any], array: Any) -> Any:
-    x = array.inner
-    made = kept.setdefault((x.shape, x.dtype.str), np.empty(x.shape, x.dtype))
-    made[...] = x
-    return made
 
 
 @planted_by(_exports, "the memory that an array has handed out is used again when the array is gone", "X")
@@ -133,61 +111,6 @@ def takes_over_the_hosts_memory(bed: Testbed) -> None:
     )
 
 
-@fault("from_dlpack ignores strides", "X")
-def import_ignores_strides(bed: Testbed) -> None:
-    _imports(bed, _plain)
-
-
-@fault("capability says `dlpack` but copies", "X")
-def import_copies(bed: Testbed) -> None:
-    _imports(bed, lambda x: x.copy())
-
-
-@fault("from_dlpack makes arrays of one axis of 0-d ones", "X")
-def import_makes_an_axis(bed: Testbed) -> None:
-    _imports(bed, np.atleast_1d)
-
-
-@fault("from_dlpack takes a complex array's pairs for its first numbers", "X")
-def import_drops_imaginary(bed: Testbed) -> None:
-    _imports(bed, lambda x: x.real.astype(x.dtype) if x.dtype.kind == "c" else x)
-
-
-@fault("from_dlpack makes uint8 of bool", "X")
-def import_bool_is_bytes(bed: Testbed) -> None:
-    _imports(bed, lambda x: x.view(np.uint8) if x.dtype == bool else x)
-
-
-@fault("from_dlpack takes unsigned integers for signed ones", "X")
-def import_unsigned_is_signed(bed: Testbed) -> None:
-    _imports(bed, lambda x: x.view(x.dtype.str.replace("u", "i")) if x.dtype.kind == "u" else x)
-
-
-@fault("from_dlpack gives empty arrays one axis", "X")
-def import_flattens_empty(bed: Testbed) -> None:
-    _imports(bed, lambda x: x if x.size else x.reshape(-1))
-
-
-@replacing("from_dlpack", "from_dlpack(copy=True) shares memory", "X")
-def import_ignores_copy(original: Any, x: Any, /, *, copy: Any = None) -> Any:
-    return original(x)
-
-
-@fault("an array's DLPack says that views are plain", "X")
-def export_ignores_strides(bed: Testbed) -> None:
-    _exports(bed, lambda array: _plain(array.inner))
-
-
-@fault("capability says `dlpack` but hands out copies", "X")
-def export_copies(bed: Testbed) -> None:
-    _exports(bed, lambda array: array.inner.copy())
-
-
-@fault("an array's DLPack gives 0-d arrays an axis", "X")
-def export_0_d_is_1_d(bed: Testbed) -> None:
-    _exports(bed, lambda array: np.atleast_1d(array.inner))
-
-
 @freedom("every device lies in host memory, from where arrays are taken over by DLPack")
 def memory_of_the_host(bed: Testbed) -> None:
     with_shared_memory(bed)
@@ -196,3 +119,41 @@ def memory_of_the_host(bed: Testbed) -> None:
 @freedom("only arrays of the default device come in by DLPack")
 def dlpack_on_the_first(bed: Testbed) -> None:
     change(bed.backend, dlpack_device=lambda device: Backend.dlpack_device(bed.backend, device))
+
+
+import_one_buffer = planted_by(
+    _imports, "from_dlpack stages in a buffer that the next call uses again", "X", memory=dict
+)(staged)
+export_one_buffer = planted_by(
+    _exports, "an array's DLPack stages in a buffer that the next one uses again", "X", memory=dict
+)(lambda kept, array: staged(kept, array.inner))
+import_narrows = planted_by(_imports, "from_dlpack makes float32 of float64", "X")(
+    lambda x: x.astype(np.float32) if x.dtype == np.float64 else x
+)
+import_ignores_strides = planted_by(_imports, "from_dlpack ignores strides", "X")(_plain)
+import_copies = planted_by(_imports, "capability says `dlpack` but copies", "X")(lambda x: x.copy())
+import_makes_an_axis = planted_by(_imports, "from_dlpack makes arrays of one axis of 0-d ones", "X")(np.atleast_1d)
+import_drops_imaginary = planted_by(_imports, "from_dlpack takes a complex array's pairs for its first numbers", "X")(
+    lambda x: x.real.astype(x.dtype) if x.dtype.kind == "c" else x
+)
+import_bool_is_bytes = planted_by(_imports, "from_dlpack makes uint8 of bool", "X")(
+    lambda x: x.view(np.uint8) if x.dtype == bool else x
+)
+import_unsigned_is_signed = planted_by(_imports, "from_dlpack takes unsigned integers for signed ones", "X")(
+    lambda x: x.view(x.dtype.str.replace("u", "i")) if x.dtype.kind == "u" else x
+)
+import_flattens_empty = planted_by(_imports, "from_dlpack gives empty arrays one axis", "X")(
+    lambda x: x if x.size else x.reshape(-1)
+)
+import_ignores_copy = replacing("from_dlpack", "from_dlpack(copy=True) shares memory", "X")(
+    lambda right, x, copy=None: right(x)
+)
+export_ignores_strides = planted_by(_exports, "an array's DLPack says that views are plain", "X")(
+    lambda array: _plain(array.inner)
+)
+export_copies = planted_by(_exports, "capability says `dlpack` but hands out copies", "X")(
+    lambda array: array.inner.copy()
+)
+export_0_d_is_1_d = planted_by(_exports, "an array's DLPack gives 0-d arrays an axis", "X")(
+    lambda array: np.atleast_1d(array.inner)
+)

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 from tests.faults.fault import freedom
-from tests.faults.seeded.creating import MAKERS
 from tests.faults.seeded.hoarding import counting
+from tests.faults.seeded.lacking import BY_FLOAT32, default_to
 from tests.faults.testbed import Testbed
 
 from xpgrad.plugin import Capabilities
@@ -143,23 +143,7 @@ def functions_declared_missing(bed: Testbed) -> None:
 
 @freedom("the default floating-point dtype is float32")
 def default_is_float32(bed: Testbed) -> None:
-    narrow = {"float64": np.dtype("float32"), "complex128": np.dtype("complex64")}
-    right = bed.backend.default_dtype
-    bed.backend.default_dtype = lambda kind: narrow.get(right(kind).name, right(kind))
-
-    def made_narrow(name: str) -> None:
-        found = bed.library.find(name)
-
-        def make(*args: Any, dtype: Any = None, **options: Any) -> Any:
-            made = found(*args, dtype=dtype, **options)
-            of_array = name == "asarray" and isinstance(args[0], (bed.library.Array, np.ndarray))
-            wanted = None if dtype is not None or of_array else narrow.get(made.dtype.name)
-            return made if wanted is None else found(*args, dtype=wanted, **options)
-
-        bed.library.names[name] = make
-
-    for name in MAKERS:
-        made_narrow(name)
+    default_to(bed, BY_FLOAT32)
 
 
 @freedom("accumulate writes to its total, from the first element on")

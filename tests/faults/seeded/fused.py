@@ -3,14 +3,13 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import fault, giving_kernel
-from tests.faults.testbed import Testbed
+from tests.faults.fault import accumulate, fault, giving_kernel, planted_by
+from tests.faults.testbed import Testbed, change
 
 
-@giving_kernel(
-    "matmul.x1", "einsum fused backward sums a broadcast label twice", "FG", ("matmul-broadcast", "einsum-batch")
-)
+@giving_kernel("matmul.x1", families="FG", cases=("matmul-broadcast", "einsum-batch"))
 def matmul_x_sums_twice(gy: Any, x2: Any, x1_spec: Any) -> Any:
+    """einsum fused backward sums a broadcast label twice"""
     if x2.ndim < 2 or len(x1_spec.shape) < 2:
         columns = x2[:, None] if x2.ndim == 1 else x2
         full = np.matmul(gy[..., None] if x2.ndim == 1 else gy[..., None, :], np.swapaxes(columns, -1, -2))
@@ -41,10 +40,9 @@ def softmax_ignores_axis(x: Any, *, axis: int) -> Any:
     return e / e.sum(axis=-1, keepdims=True)
 
 
-@giving_kernel(
-    "sum_to", "fused sum_to forgets axes of length 1 that were broadcast in the middle", "FG", ("F.sum_to", "multiply")
-)
+@giving_kernel("sum_to", families="FG", cases=("F.sum_to", "multiply"))
 def sum_to_forgets_middle(x: Any, *, shape: Any) -> Any:
+    """fused sum_to forgets axes of length 1 that were broadcast in the middle"""
     out = np.sum(x, axis=tuple(range(x.ndim - len(shape))))
     for axis, n in enumerate(shape):
         if n == 1 < out.shape[axis]:
@@ -58,16 +56,11 @@ def add_kernel_forgets_scalars(x1: Any, x2: Any) -> Any:
     return np.add(x1, x2 if hasattr(x2, "dtype") else 0) if hasattr(x1, "dtype") else np.add(0, x2)
 
 
-@fault("accumulate-in-place writes to a copy", "GW", ("multiply",))
-def accumulate_loses_sum(bed: Testbed) -> None:
-    bed.backend.in_place_from = 1
-
-    def wrong(total: Any, g: Any) -> Any:
-        copied = total.copy()
-        copied += g
-        return total
-
-    bed.kernel("accumulate", wrong)
+@planted_by(accumulate(1), "accumulate-in-place writes to a copy", "GW", ("multiply",))
+def accumulate_loses_sum(total: Any, g: Any) -> Any:
+    copied = total.copy()
+    copied += g
+    return total
 
 
 @giving_kernel("affine", "fused affine adds the bias to the first row only", "FK", ("F.linear",))
@@ -76,11 +69,6 @@ def affine_forgets_bias(x: Any, w: Any, b: Any) -> Any:
     if b is not None and len(out):
         out[0] += b
     return out
-
-
-@fault("kernels that plugins provide are never asked", "FHK")
-def kernels_are_not_asked(bed: Testbed) -> None:
-    bed.backend.xp.set_providers = lambda providers: None
 
 
 @fault("a provided kernel accepts nothing: its test of the arguments is never true", "F")
@@ -100,21 +88,18 @@ def kernel_declines_late(bed: Testbed) -> None:
     bed.backend.xp.set_providers([("fused", {"exp": wrong})])
 
 
-@giving_kernel("relu.x", "fused relu backward ignores the cotangent", "FG", ("F.relu",))
-def relu_x_ignores_cotangent(gy: Any, y: Any) -> Any:
-    return (y > 0).astype(y.dtype)
-
-
-@giving_kernel("relu.x", "fused relu backward lets the cotangent through at 0", "N")
-def relu_x_at_zero(gy: Any, y: Any) -> Any:
-    return np.where(y >= 0, gy, 0).astype(gy.dtype)
-
-
-@giving_kernel("tanh.x", "fused tanh backward takes its output for its input", "FGH", ("tanh",))
-def tanh_x_of_input(gy: Any, x: Any, y: Any) -> Any:
-    return gy * (1 - np.tanh(y) ** 2)
-
-
-@giving_kernel("tanh.x", "fused tanh backward gives float64 for float32", "F", ("tanh",))
-def tanh_x_widens(gy: Any, x: Any, y: Any) -> Any:
-    return (gy * (1 - y * y)).astype(np.float64 if gy.dtype.kind == "f" else np.complex128)
+kernels_are_not_asked = fault("kernels that plugins provide are never asked", "FHK")(
+    lambda bed: change(bed.backend.xp, set_providers=lambda providers: None)
+)
+relu_x_ignores_cotangent = giving_kernel("relu.x", "fused relu backward ignores the cotangent", "FG", ("F.relu",))(
+    lambda gy, y: (y > 0).astype(y.dtype)
+)
+relu_x_at_zero = giving_kernel("relu.x", "fused relu backward lets the cotangent through at 0", "N")(
+    lambda gy, y: np.where(y >= 0, gy, 0).astype(gy.dtype)
+)
+tanh_x_of_input = giving_kernel("tanh.x", "fused tanh backward takes its output for its input", "FGH", ("tanh",))(
+    lambda gy, x, y: gy * (1 - np.tanh(y) ** 2)
+)
+tanh_x_widens = giving_kernel("tanh.x", "fused tanh backward gives float64 for float32", "F", ("tanh",))(
+    lambda gy, x, y: (gy * (1 - y * y)).astype(np.float64 if gy.dtype.kind == "f" else np.complex128)
+)

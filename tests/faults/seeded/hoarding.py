@@ -4,101 +4,69 @@ import itertools
 import types
 import weakref
 from collections import deque
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import fault, giving_method, replacing
+from tests.faults.fault import changing, fault, giving_method, replacing
 from tests.faults.testbed import Testbed
 
 from xpgrad.plugin import Capabilities, Spec
 
 
-def seen(bed: Testbed, names: str, see: Callable[..., None]) -> None:
-    """Let ``see(result, *args)``, with fake arrays, follow each call of functions and operators."""
-    for name in names.split():
-        correct: Any = getattr(bed.library.Array, name) if name.startswith("__") else bed.library.find(name)
-
-        def call(*args: Any, correct: Any = correct, **options: Any) -> Any:
-            result = correct(*args, **options)
-            see(result, *args)
-            return result
-
-        if name.startswith("__"):
-            setattr(bed.library.Array, name, call)
-        else:
-            bed.library.names[name] = call
+@changing(
+    "Array.__add__ Array.__mul__ Array.__sub__ Array.__neg__ add multiply subtract negative", families="M", memory=dict
+)
+def last_result_is_kept(last: dict[str, Any], right: Any, *args: Any) -> Any:
+    """arithmetic keeps its last result"""
+    last["last"] = out = right(*args)
+    return out
 
 
-@fault("arithmetic keeps its last result", "M")
-def last_result_is_kept(bed: Testbed) -> None:
-    last: dict[str, Any] = {}
-    seen(
-        bed, "__add__ __mul__ __sub__ __neg__ add multiply subtract negative", lambda out, *args: last.update(last=out)
-    )
+@changing("Array.__mul__ multiply tanh exp", families="M", memory=lambda: deque(maxlen=16))
+def pool_of_results(pool: deque[Any], right: Any, *args: Any) -> Any:
+    """a pool keeps the last 16 results of multiply, tanh and exp"""
+    pool.append(right(*args))
+    return pool[-1]
 
 
-@fault("a pool keeps the last 16 results of multiply, tanh and exp", "M")
-def pool_of_results(bed: Testbed) -> None:
-    pool: deque[Any] = deque(maxlen=16)
-    seen(bed, "__mul__ multiply tanh exp", lambda out, *args: pool.append(out))
+@changing("matmul Array.__matmul__", "matmul logs its operands", "M", memory=list)
+def operands_are_logged(log: list[Any], right: Any, *args: Any) -> Any:
+    log.append(args)
+    return right(*args)
 
 
-@fault("matmul logs its operands", "M")
-def operands_are_logged(bed: Testbed) -> None:
-    log: list[Any] = []
-    seen(bed, "matmul __matmul__", lambda out, *args: log.append(args))
+@changing("max", "max caches its result by the identity of its argument, which it keeps", "M", memory=dict)
+def results_by_identity(cache: dict[int, Any], right: Any, x: Any, *args: Any, **options: Any) -> Any:
+    cache[id(x)] = x, right(x, *args, **options)
+    return cache[id(x)][1]
 
 
-@fault("max caches its result by the identity of its argument, which it keeps", "M")
-def results_by_identity(bed: Testbed) -> None:
-    cache: dict[int, Any] = {}
-
-    def see(out: Any, x: Any, *args: Any) -> None:
-        cache[id(x)] = x, out
-
-    seen(bed, "max", see)
-
-
-@fault("an array and the transposed view that it caches refer to each other", "M")
-def arrays_in_cycles(bed: Testbed) -> None:
-    def see(out: Any, x: Any, *args: Any) -> None:
-        x.transposed, out.base = out, x
-
-    seen(bed, "permute_dims matrix_transpose", see)
+@changing("permute_dims matrix_transpose", "an array and the transposed view that it caches refer to each other", "M")
+def arrays_in_cycles(right: Any, x: Any, *args: Any, **options: Any) -> Any:
+    x.transposed = right(x, *args, **options)
+    x.transposed.base = x
+    return x.transposed
 
 
 @replacing("exp", "exp makes a workspace at each call, and keeps it", "M", memory=list)
-def workspaces_pile_up(workspaces: list[Any], original: Any, x: Any) -> Any:
+def workspaces_pile_up(workspaces: list[Any], right: Any, x: Any) -> Any:
     workspaces.append(np.empty_like(x))
-    return original(x)
+    return right(x)
 
 
-@fault("the last error of matmul is kept, with its operands", "M")
-def failed_operands_are_kept(bed: Testbed) -> None:
-    last: dict[str, Exception] = {}
-    correct = bed.library.find("matmul")
-
-    def matmul(x1: Any, x2: Any, /) -> Any:
-        try:
-            return correct(x1, x2)
-        except Exception as error:
-            last["error"] = error
-            raise
-
-    bed.library.names["matmul"] = matmul
+@changing("matmul", "the last error of matmul is kept, with its operands", "M", memory=dict)
+def failed_operands_are_kept(last: dict[str, Exception], right: Any, x1: Any, x2: Any, /) -> Any:
+    try:
+        return right(x1, x2)
+    except Exception as error:
+        last["error"] = error
+        raise
 
 
-@fault("to_host makes a staging buffer at each call, and keeps it", "M")
-def staging_buffers_pile_up(bed: Testbed) -> None:
-    buffers: list[Any] = []
-    correct = bed.backend.to_host
-
-    def to_host(array: Any) -> Any:
-        buffers.append(correct(array))
-        return buffers[-1].copy()
-
-    bed.backend.to_host = to_host
+@changing("backend.to_host", "to_host makes a staging buffer at each call, and keeps it", "M", memory=list)
+def staging_buffers_pile_up(buffers: list[Any], right: Any, array: Any) -> Any:
+    buffers.append(right(array))
+    return buffers[-1].copy()
 
 
 @fault("accumulate keeps the last totals that it wrote to", "M")
@@ -126,16 +94,12 @@ def nan_is_always_new(value: Any, spec: Spec) -> Any:
     return spec.constants.setdefault(value, value)
 
 
-@fault("memory of arrays that died is never given back, until there is none", "M", ("tanh", "exp", "sum"))
-def pool_without_return(bed: Testbed) -> None:
-    correct, made = bed.library.array, itertools.count()
-
-    def array(inner: Any, device: str) -> Any:
-        if next(made) > 12:
-            raise MemoryError("the pool is used up")
-        return correct(inner, device)
-
-    bed.library.array = array
+@changing("library.array", families="M", cases=("tanh", "exp", "sum"), memory=itertools.count)
+def pool_without_return(made: Any, right: Any, inner: Any, device: str) -> Any:
+    """memory of arrays that died is never given back, until there is none"""
+    if next(made) > 12:
+        raise MemoryError("the pool is used up")
+    return right(inner, device)
 
 
 def of_plugin(function: Any) -> Any:
@@ -210,6 +174,6 @@ def memory_is_freed_in_use(bed: Testbed) -> None:
     bed.backend.free_memory = free_memory
 
 
-@giving_method("backend.prepare", "the cache of prepared Python numbers has no bound", "M")
-def numbers_without_bound(value: Any, spec: Any) -> Any:
-    return spec.constants.setdefault(value, value)
+numbers_without_bound = giving_method("backend.prepare", "the cache of prepared Python numbers has no bound", "M")(
+    lambda value, spec: spec.constants.setdefault(value, value)
+)

@@ -71,6 +71,18 @@ def _narrow_maker(bed: Testbed, name: str, narrow: dict[str, str]) -> Callable[.
     return lambda *args, **options: bed.library.call(make, *args, **options)
 
 
+def refuse_keys(bed: Testbed, refused: Callable[[Any], bool], *methods: str) -> None:
+    """Let ``x[key]`` and ``x[key] = u``, or one of these `methods`, raise IndexError for keys with a refused item."""
+
+    def checked(right: Callable[..., Any], self: Any, key: Any, *value: Any) -> Any:
+        if any(refused(item) for item in (key if type(key) is tuple else (key,))):
+            raise IndexError("only integers and slices are valid indices")
+        return right(self, key, *value)
+
+    for method in methods or ("__getitem__", "__setitem__"):
+        bed.method(f"Array.{method}", checked)
+
+
 @freedom("float32 is the only floating-point dtype; no extension and few functions")
 def float32_alone(bed: Testbed) -> None:
     default_to(bed, BY_FLOAT32)
@@ -215,50 +227,21 @@ def signs_of_factors(bed: Testbed) -> None:
 
 @freedom("x[i] takes no index arrays, but the backend's kernels getitem and setitem do")
 def indices_by_a_kernel(bed: Testbed) -> None:
-    basic = bed.library.Array.__getitem__
-    assign = bed.library.Array.__setitem__
-
-    def has_array(key: Any) -> bool:
-        return any(isinstance(item, bed.library.Array) for item in (key if type(key) is tuple else (key,)))
-
-    def getitem(self: Any, key: Any) -> Any:
-        if has_array(key):
-            raise IndexError("only integers and slices are valid indices")
-        return basic(self, key)
-
-    def setitem(self: Any, key: Any, value: Any) -> None:
-        if has_array(key):
-            raise IndexError("only integers and slices are valid indices")
-        assign(self, key, value)
+    basic, assign = bed.library.Array.__getitem__, bed.library.Array.__setitem__
 
     def written(x: Any, u: Any, *, index: Any) -> Any:
         made = bed.backend.copy(x)
         assign(made, index, u)
         return made
 
-    change(bed.library.Array, __getitem__=getitem, __setitem__=setitem)
+    refuse_keys(bed, lambda item: isinstance(item, bed.library.Array))
     bed.kernels["getitem"] = lambda x, *, index: basic(x, index)
     bed.kernels["setitem"] = written
 
 
 @freedom("x[i] takes integers and slices alone, and nothing can be assigned by an index array")
 def without_index_arrays(bed: Testbed) -> None:
-    basic, assign = bed.library.Array.__getitem__, bed.library.Array.__setitem__
-
-    def refused(key: Any) -> None:
-        items = key if type(key) is tuple else (key,)
-        if any(isinstance(item, bed.library.Array) for item in items):
-            raise IndexError("only integers and slices are valid indices")
-
-    def getitem(self: Any, key: Any) -> Any:
-        refused(key)
-        return basic(self, key)
-
-    def setitem(self: Any, key: Any, value: Any) -> None:
-        refused(key)
-        assign(self, key, value)
-
-    change(bed.library.Array, __getitem__=getitem, __setitem__=setitem)
+    refuse_keys(bed, lambda item: isinstance(item, bed.library.Array))
     facts = "index_arrays", "index_arrays_with_slices", "negative_index_arrays", "checked_index_arrays"
     declare(bed, [*facts, "index_assignment_arrays", "data_dependent_shapes"])
     without(bed, "take", "take_along_axis", "searchsorted", "argsort", "nonzero")
@@ -292,14 +275,6 @@ def without_dlpack(bed: Testbed) -> None:
 
 @freedom("no result's shape depends on values")
 def without_shapes_of_values(bed: Testbed) -> None:
-    basic = bed.library.Array.__getitem__
-
-    def getitem(self: Any, key: Any) -> Any:
-        items = key if type(key) is tuple else (key,)
-        if any(isinstance(item, bed.library.Array) and item.dtype == bool for item in items):
-            raise IndexError("masks give a shape that depends on values")
-        return basic(self, key)
-
-    change(bed.library.Array, __getitem__=getitem)
+    refuse_keys(bed, lambda item: isinstance(item, bed.library.Array) and bool(item.dtype == bool), "__getitem__")
     without(bed, "nonzero", "unique_all", "unique_counts", "unique_inverse", "unique_values")
     declare(bed, ["data_dependent_shapes"])

@@ -3,28 +3,13 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import changing, fault, giving_method, replacing
+from tests.faults.fault import changing, fault, from_host, giving_method, planted_by, replacing
 from tests.faults.testbed import Testbed, change
-
-
-def _early(convert: Any) -> Any:
-    """Return a method of arrays that converts the host's view of the values, without waiting."""
-    return lambda this: convert(this.shown)
 
 
 @changing("backend.to_host", "to_host does not wait for arrays of up to 16 elements", "Y", lazy=True, of_bed=True)
 def small_to_host_does_not_wait(bed: Testbed, correct: Any, array: Any) -> Any:
     return bed.backend.seen(array) if array.size <= 16 else correct(array)
-
-
-@fault("array_text does not wait", "Y", lazy=True)
-def printing_does_not_wait(bed: Testbed) -> None:
-    inner = bed.library.inner
-
-    def array_text(array: Any, prefix: str, separator: str) -> str:
-        return inner.array_text(array.shown, prefix, separator)
-
-    bed.backend.array_text = array_text
 
 
 @giving_method("backend.synchronize", "synchronize takes the default device only", "Y", lazy=True, of_bed=True)
@@ -47,10 +32,9 @@ def moved_before_done(bed: Testbed, this: Any, device: str, /) -> Any:
     return bed.library.array(bed.library.inner.copy(this.shown), device)
 
 
-@giving_method(
-    "Array.to_device", "a copy to another device reads its source when the host waits", "Y", lazy=True, of_bed=True
-)
+@giving_method("Array.to_device", families="Y", lazy=True, of_bed=True)
 def moved_later(bed: Testbed, this: Any, device: str, /) -> Any:
+    """a copy to another device reads its source when the host waits"""
     made = bed.library.array(bed.library.inner.copy(this.inner), device)
     bed.library.unfinished.append(lambda: np.copyto(made.inner, this.inner))
     return made
@@ -73,10 +57,10 @@ def accumulate_reads_early(bed: Testbed) -> None:
     bed.backend.in_place_from = 0
 
 
-@replacing("matmul", "an operation that fails in the queue leaves zeros", "Y", lazy=True, operations=())
-def errors_are_swallowed(original: Any, x1: Any, x2: Any, /) -> Any:
+@replacing("matmul", "an operation that fails in the queue leaves zeros", "Y", lazy=True)
+def errors_are_swallowed(right: Any, x1: Any, x2: Any, /) -> Any:
     try:
-        return original(x1, x2)
+        return right(x1, x2)
     except ValueError:
         return np.zeros((*x1.shape[:-1], x2.shape[-1]), x1.dtype)
 
@@ -85,9 +69,9 @@ def errors_are_swallowed(original: Any, x1: Any, x2: Any, /) -> Any:
 def errors_come_late(bed: Testbed) -> None:
     pending: list[Exception] = []
 
-    def matmul(original: Any, x1: Any, x2: Any, /) -> Any:
+    def matmul(right: Any, x1: Any, x2: Any, /) -> Any:
         try:
-            return original(x1, x2)
+            return right(x1, x2)
         except ValueError as error:
             pending.append(error)
             raise
@@ -123,41 +107,22 @@ def writes_are_put_off(bed: Testbed, this: Any, key: Any, value: Any) -> None:
     bed.library.unfinished.append(lambda: this.inner.__setitem__(key, getattr(value, "inner", value)))
 
 
-@fault("to_host does not wait", "Y", lazy=True)
-def to_host_does_not_wait(bed: Testbed) -> None:
-    change(bed.backend, to_host=bed.backend.seen)
-
-
-@fault("float does not wait", "Y", lazy=True)
-def float_does_not_wait(bed: Testbed) -> None:
-    change(bed.library.Array, __float__=_early(float))
-
-
-@fault("bool does not wait", "Y", lazy=True)
-def bool_does_not_wait(bed: Testbed) -> None:
-    change(bed.library.Array, __bool__=_early(bool))
-
-
-@fault("int does not wait", "Y", lazy=True)
-def int_does_not_wait(bed: Testbed) -> None:
-    change(bed.library.Array, __int__=_early(int))
-
-
-@giving_method("Array.__dlpack__", "__dlpack__ does not wait", "Y", lazy=True)
-def dlpack_does_not_wait(this: Any, **options: Any) -> Any:
-    return this.shown.__dlpack__(**options)
-
-
-@giving_method("backend.to_host", "to_host hands out the memory of the array", "Y")
-def to_host_shares_memory(array: Any) -> Any:
-    return array.inner
-
-
-@fault("from_host takes the host's memory over", "Y")
-def from_host_shares_memory(bed: Testbed) -> None:
-    change(bed.backend, from_host=lambda array, device: bed.library.array(array, device.handle))
-
-
-@giving_method("backend.has_nan", "has_nan does not wait", "Y", lazy=True)
-def nan_is_sought_early(array: Any) -> Any:
-    return bool(np.isnan(array.shown).any())
+printing_does_not_wait = giving_method("backend.array_text", "array_text does not wait", "Y", lazy=True, of_bed=True)(
+    lambda bed, array, *texts: bed.library.inner.array_text(array.shown, *texts)
+)
+to_host_does_not_wait = fault("to_host does not wait", "Y", lazy=True)(
+    lambda bed: change(bed.backend, to_host=bed.backend.seen)
+)
+float_does_not_wait = giving_method("Array.__float__", "float does not wait", "Y", lazy=True)(lambda x: float(x.shown))
+bool_does_not_wait = giving_method("Array.__bool__", "bool does not wait", "Y", lazy=True)(lambda x: bool(x.shown))
+int_does_not_wait = giving_method("Array.__int__", "int does not wait", "Y", lazy=True)(lambda x: int(x.shown))
+dlpack_does_not_wait = giving_method("Array.__dlpack__", "__dlpack__ does not wait", "Y", lazy=True)(
+    lambda this, **options: this.shown.__dlpack__(**options)
+)
+to_host_shares_memory = giving_method("backend.to_host", "to_host hands out the memory of the array", "Y")(
+    lambda array: array.inner
+)
+from_host_shares_memory = planted_by(from_host, "from_host takes the host's memory over", "Y")(lambda x: x)
+nan_is_sought_early = giving_method("backend.has_nan", "has_nan does not wait", "Y", lazy=True)(
+    lambda array: bool(np.isnan(array.shown).any())
+)

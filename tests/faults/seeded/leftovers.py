@@ -9,30 +9,27 @@ from typing import Any
 
 import numpy as np
 from tests.faults.fault import fault, giving_kernel, giving_method, replacing
-from tests.faults.testbed import Testbed, change
+from tests.faults.testbed import Testbed, change, staged
 
 from xpgrad import Device
 
 
-@fault(
-    "after inv or solve has refused a singular matrix, det takes its next matrix for singular",
-    "S",
-    operations=("linalg.det",),
-)
+@fault(families="S", operations=("linalg.det",))
 def det_reads_an_old_status(bed: Testbed) -> None:
+    """after inv or solve has refused a singular matrix, det takes its next matrix for singular"""
     failed = [False]
 
-    def factored(original: Any, *arrays: Any) -> Any:
+    def factored(right: Any, *arrays: Any) -> Any:
         try:
-            out = original(*arrays)
+            out = right(*arrays)
         except np.linalg.LinAlgError:
             failed[0] = True
             raise
         failed[0] = False
         return out
 
-    def det(original: Any, x: Any, /) -> Any:
-        out = original(x)
+    def det(right: Any, x: Any, /) -> Any:
+        out = right(x)
         if failed[0]:
             failed[0] = False
             out = np.zeros_like(out)
@@ -43,13 +40,10 @@ def det_reads_an_old_status(bed: Testbed) -> None:
     bed.replace("linalg.det", det)
 
 
-@fault(
-    "abs reads its argument when the host waits, after what was written to it in between",
-    "S",
-    operations=("abs",),
-    lazy=True,
-)
+@fault(families="S", operations=("abs",), lazy=True)
 def abs_reads_when_waited_for(bed: Testbed) -> None:
+    """abs reads its argument when the host waits, after what was written to it in between"""
+
     def absolute(x: Any, /) -> Any:
         made = bed.library.call(np.abs, x)
         if made.dtype.kind == "f" and isinstance(made.inner, np.ndarray) and made.inner.flags.writeable:
@@ -66,17 +60,14 @@ def abs_reads_when_waited_for(bed: Testbed) -> None:
     change(bed.library.Array, __abs__=absolute)
 
 
-@fault(
-    "the library that qr loads switches subnormal numbers off, and products are flushed to zero from then on",
-    "S",
-    operations=("linalg.qr", "multiply"),
-)
+@fault(families="S", operations=("linalg.qr", "multiply"))
 def flush_to_zero_after_qr(bed: Testbed) -> None:
+    """the library that qr loads switches subnormal numbers off, and products are flushed to zero from then on"""
     flushes = [False]
 
-    def qr(original: Any, x: Any, /, **options: Any) -> Any:
+    def qr(right: Any, x: Any, /, **options: Any) -> Any:
         flushes[0] = True
-        return original(x, **options)
+        return right(x, **options)
 
     def multiply(x1: Any, x2: Any) -> Any:
         out = np.multiply(x1, x2)
@@ -89,13 +80,13 @@ def flush_to_zero_after_qr(bed: Testbed) -> None:
 
 
 @replacing("tanh", "tanh of a lazy library reads its input when the host waits", "Y", lazy=True, of_bed=True)
-def tanh_reads_late(bed: Testbed, original: Any, x: Any, /) -> Any:
-    out = np.asarray(original(x))
+def tanh_reads_late(bed: Testbed, right: Any, x: Any, /) -> Any:
+    out = np.asarray(right(x))
     before = out.copy()
 
     def finish() -> None:
         if np.array_equal(out, before, equal_nan=True):
-            out[...] = original(x)
+            out[...] = right(x)
 
     bed.library.unfinished.append(finish)
     return out
@@ -113,17 +104,15 @@ def spare_number_survives_the_seed(spare: list[float], *, shape: Any, dtype: Any
 
 
 @replacing("linalg.det", "linalg.det factorises in memory that all threads share", "S", memory=dict)
-def determinants_share_workspace(memory: dict[Any, Any], original: Any, x: Any, /) -> Any:
-    work = memory.setdefault((x.shape, x.dtype), np.empty_like(x))
-    work[...] = x
+def determinants_share_workspace(memory: dict[Any, Any], right: Any, x: Any, /) -> Any:
+    work = staged(memory, x)
     time.sleep(0)  # until the kernel starts
-    return original(work)
+    return right(work)
 
 
-@giving_method(
-    "backend.from_host", "host arrays of 64 KiB or more are read when the host waits", "Y", lazy=True, of_bed=True
-)
+@giving_method("backend.from_host", families="Y", lazy=True, of_bed=True)
 def large_upload_is_late(bed: Testbed, array: Any, device: Any) -> Any:
+    """host arrays of 64 KiB or more are read when the host waits"""
     inner = np.array(array)
     made = bed.library.array(inner, device.handle)
     if array.nbytes >= 2**16:
@@ -138,27 +127,26 @@ def large_upload_is_late(bed: Testbed, array: Any, device: Any) -> Any:
 
 
 @replacing("concat", "concat that was refused leaves its axis to the next one, if that fits", "S", memory=dict)
-def concat_keeps_a_refused_axis(left: dict[int, Any], original: Any, arrays: Any, /, *, axis: Any = 0) -> Any:
+def concat_keeps_a_refused_axis(left: dict[int, Any], right: Any, arrays: Any, /, *, axis: Any = 0) -> Any:
     thread = threading.get_ident()
     stale = left.pop(thread, axis)
     if stale != axis and axis is not None:
         try:
-            return original(arrays, axis=stale)
+            return right(arrays, axis=stale)
         except Exception:
             pass
     try:
-        return original(arrays, axis=axis)
+        return right(arrays, axis=axis)
     except Exception:
         left[thread] = axis
         raise
 
 
-@fault(
-    "zeros of 64 KiB or more take memory from a pool, to which it went with its first array, whatever views there are",
-    "S",
-    operations=("zeros",),
-)
+@fault(families="S", operations=("zeros",))
 def pool_takes_memory_under_views(bed: Testbed) -> None:
+    """zeros of 64 KiB or more take memory from a pool, to which it went with its first array, whatever
+    views there are
+    """
     free: dict[int, list[Any]] = {}
 
     def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
@@ -177,47 +165,40 @@ def pool_takes_memory_under_views(bed: Testbed) -> None:
     bed.library.names["zeros"] = zeros
 
 
-@fault(
-    "astype of floats to integers leaves the mode of rounding as it has set it, in which round truncates",
-    "S",
-    operations=("astype", "round"),
-)
+@fault(families="S", operations=("astype", "round"))
 def rounding_mode_stays(bed: Testbed) -> None:
+    """astype of floats to integers leaves the mode of rounding as it has set it, in which round truncates"""
     truncating = [False]
 
-    def astype(original: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
+    def astype(right: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
         truncating[0] |= x.dtype.kind == "f" and np.dtype(dtype).kind in "iu"
-        return original(x, dtype, **options)
+        return right(x, dtype, **options)
 
     bed.replace("astype", astype)
-    bed.replace("round", lambda original, x, /: np.trunc(x) if truncating[0] else original(x))
+    bed.replace("round", lambda right, x, /: np.trunc(x) if truncating[0] else right(x))
 
 
-@fault(
-    "cholesky leaves the R of a QR decomposition of that shape above its factor",
-    "K",
-    operations=("linalg.qr", "linalg.cholesky"),
-)
+@fault(families="K", operations=("linalg.qr", "linalg.cholesky"))
 def cholesky_after_a_qr(bed: Testbed) -> None:
+    """cholesky leaves the R of a QR decomposition of that shape above its factor"""
     kept: dict[Any, Any] = {}
 
-    def qr(original: Any, x: Any, /, **options: Any) -> Any:
-        out = original(x, **options)
+    def qr(right: Any, x: Any, /, **options: Any) -> Any:
+        out = right(x, **options)
         kept[x.shape, x.dtype] = np.triu(out[1], 1)
         return out
 
-    def cholesky(original: Any, x: Any, /, *, upper: bool = False) -> Any:
-        out, above = original(x, upper=upper), kept.pop((x.shape, x.dtype), None)
+    def cholesky(right: Any, x: Any, /, *, upper: bool = False) -> Any:
+        out, above = right(x, upper=upper), kept.pop((x.shape, x.dtype), None)
         return out if above is None or upper else out + above
 
     bed.replace("linalg.qr", qr)
     bed.replace("linalg.cholesky", cholesky)
 
 
-@fault(
-    "free_memory gives back the memory of arrays that nobody refers to, also where slices of them are still used", "M"
-)
+@fault(families="M")
 def free_memory_of_views(bed: Testbed) -> None:
+    """free_memory gives back the memory of arrays that nobody refers to, also where slices of them are still used"""
     right: Any = bed.library.Array.__getitem__
     views: list[tuple[Any, Any]] = []
 
@@ -243,28 +224,25 @@ def free_memory_of_views(bed: Testbed) -> None:
 def inv_after_a_refused_solve(bed: Testbed) -> None:
     narrow = [False]
 
-    def solve(original: Any, x1: Any, x2: Any, /) -> Any:
+    def solve(right: Any, x1: Any, x2: Any, /) -> Any:
         narrow[0] = True
-        out = original(x1, x2)
+        out = right(x1, x2)
         narrow[0] = False
         return out
 
-    def inv(original: Any, x: Any, /) -> Any:
+    def inv(right: Any, x: Any, /) -> Any:
         if not narrow[0]:
-            return original(x)
+            return right(x)
         narrow[0] = False
-        return original(x + 1e-3 * np.max(np.abs(x), initial=0.0)).astype(x.dtype)
+        return right(x + 1e-3 * np.max(np.abs(x), initial=0.0)).astype(x.dtype)
 
     bed.replace("linalg.solve", solve)
     bed.replace("linalg.inv", inv)
 
 
-@fault(
-    "real and imag do not keep the memory of a complex product, which the next product of this shape is written to",
-    "S",
-    operations=("multiply", "real", "imag"),
-)
+@fault(families="S", operations=("multiply", "real", "imag"))
 def parts_do_not_keep_their_memory(bed: Testbed) -> None:
+    """real and imag do not keep the memory of a complex product, which the next product of this shape is written to"""
     pool: list[Any] = []
     parts: dict[int, list[Any]] = {}
     lock = threading.Lock()
@@ -284,8 +262,8 @@ def parts_do_not_keep_their_memory(bed: Testbed) -> None:
                 pool.append(out)
             return out
 
-    def part_of(original: Any, x: Any, /) -> Any:
-        out = original(x)
+    def part_of(right: Any, x: Any, /) -> Any:
+        out = right(x)
         if isinstance(out, np.ndarray) and any(out.base is each for each in pool):
             parts.setdefault(id(out.base), []).append(weakref.ref(out))
         return out

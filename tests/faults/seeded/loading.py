@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import changing, fault, giving_method, replacing_both
+from tests.faults.fault import changing, fault, giving_method
 from tests.faults.testbed import Testbed, change
 
 from xpgrad import Device
@@ -28,20 +28,11 @@ def default_device_not_first(bed: Testbed) -> None:
     bed.backend._given_devices = {name: name for name in (*devices[1:], devices[0])}
 
 
-@fault("the second device is listed, but refuses to compute", "L")
-def second_device_is_dead(bed: Testbed) -> None:
-    def refuse(original: Any, x: Any, /, **options: Any) -> Any:
-        return original(x, **options)
-
-    bed.replace("sum", refuse)
-    inner = bed.library.names["sum"]
-
-    def call(x: PretendArray, /, **options: Any) -> Any:
-        if x.device == "1":
-            raise RuntimeError("out of order")
-        return inner(x, **options)
-
-    bed.library.names["sum"] = call
+@changing("sum", "the second device is listed, but refuses to compute", "L")
+def second_device_is_dead(right: Any, x: PretendArray, /, **options: Any) -> Any:
+    if x.device == "1":
+        raise RuntimeError("out of order")
+    return right(x, **options)
 
 
 @fault("a kernel of an unknown name is added after the plugin was loaded", "L")
@@ -57,25 +48,13 @@ def function_not_there(find: Any, name: str) -> Any:
     return find(name)
 
 
-@replacing_both("divide", "division switches NumPy's warnings off for all", "L")
-def error_state_is_set(x1: Any, x2: Any) -> Any:
-    np.seterr(all="ignore")
-    return np.divide(x1, x2)
+@fault("division switches NumPy's warnings off for all", "L")
+def error_state_is_set(bed: Testbed) -> None:
+    def divide(x1: Any, x2: Any) -> Any:
+        np.seterr(all="ignore")
+        return np.divide(x1, x2)
 
-
-@fault("array_types lists the base class of the arrays", "L")
-def base_type_listed(bed: Testbed) -> None:
-    change(bed.backend, array_types=(type("Array", (), {"__module__": "crates"}),))
-
-
-@fault("an array's shape is a list", "L")
-def shape_is_a_list(bed: Testbed) -> None:
-    change(bed.library.Array, shape=property(lambda self: list(self.inner.shape)))
-
-
-@fault("a 0-d array says that it has one axis", "L")
-def ndim_counts_from_one(bed: Testbed) -> None:
-    change(bed.library.Array, ndim=property(lambda self: max(1, len(self.inner.shape))))
+    bed.both("divide", divide)
 
 
 @giving_method("Array.__bool__", "arrays have no truth value of their own, so Python takes every one for true", "L")
@@ -83,39 +62,9 @@ def no_truth_value(self: Any) -> Any:
     return True
 
 
-@fault("two devices have equal handles", "L")
-def one_handle_for_two_devices(bed: Testbed) -> None:
-    change(bed.backend, _given_devices={"0": "0", "1": "0", "2": "2"})
-
-
 @fault("get_device does not understand the name of a device", "L")
 def device_names_do_not_parse(bed: Testbed) -> None:
     change(bed.backend, _devices=tuple(Device(bed.backend, d, f"@{bed.backend.name}_{d}") for d in bed.library.devices))
-
-
-@fault("the library's version is unknown", "L")
-def no_version(bed: Testbed) -> None:
-    change(bed.backend, version="unknown")
-
-
-@fault("the plugin loads only in the program where it was written", "L")
-def needs_what_is_not_installed(bed: Testbed) -> None:
-    bed.install("import only_in_my_notebook")
-
-
-@fault("import of the plugin imports torch", "L")
-def plugin_imports_torch(bed: Testbed) -> None:
-    bed.install("import torch", others={"torch": ""})
-
-
-@fault("import of the plugin prints a greeting", "L")
-def plugin_prints(bed: Testbed) -> None:
-    bed.install("print('3 devices found')")
-
-
-@fault("no entry point names the module of the arrays", "L")
-def array_modules_forgotten(bed: Testbed) -> None:
-    bed.install("", array_modules=False)
 
 
 @fault("a device has another name in each process", "L")
@@ -125,3 +74,30 @@ def devices_named_by_chance(bed: Testbed) -> None:
         "name = f'@{bed.backend.name}:{os.getpid()}_'\n"
         "bed.backend._devices = tuple(Device(bed.backend, d, f'{name}{d}') for d in '012')"
     )
+
+
+base_type_listed = fault("array_types lists the base class of the arrays", "L")(
+    lambda bed: change(bed.backend, array_types=(type("Array", (), {"__module__": "crates"}),))
+)
+shape_is_a_list = fault("an array's shape is a list", "L")(
+    lambda bed: change(bed.library.Array, shape=property(lambda self: list(self.inner.shape)))
+)
+ndim_counts_from_one = fault("a 0-d array says that it has one axis", "L")(
+    lambda bed: change(bed.library.Array, ndim=property(lambda self: max(1, len(self.inner.shape))))
+)
+one_handle_for_two_devices = fault("two devices have equal handles", "L")(
+    lambda bed: change(bed.backend, _given_devices={"0": "0", "1": "0", "2": "2"})
+)
+no_version = fault("the library's version is unknown", "L")(lambda bed: change(bed.backend, version="unknown"))
+needs_what_is_not_installed = fault("the plugin loads only in the program where it was written", "L")(
+    lambda bed: bed.install("import only_in_my_notebook")
+)
+plugin_imports_torch = fault("import of the plugin imports torch", "L")(
+    lambda bed: bed.install("import torch", others={"torch": ""})
+)
+plugin_prints = fault("import of the plugin prints a greeting", "L")(
+    lambda bed: bed.install("print('3 devices found')")
+)
+array_modules_forgotten = fault("no entry point names the module of the arrays", "L")(
+    lambda bed: bed.install("", array_modules=False)
+)

@@ -3,17 +3,16 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import fault, replacing, replacing_both
-from tests.faults.testbed import Testbed
+from tests.faults.fault import replacing, replacing_both, spoiling
 
 
-@replacing_both("matmul", "float32 matmul returns float64", "DK", ("matmul",), operations=("matmul",))
+@replacing_both("matmul", "float32 matmul returns float64", "DK", ("matmul",))
 def float32_matmul_is_float64(x1: Any, x2: Any) -> Any:
     out = np.matmul(x1, x2)
     return out.astype(np.float64) if out.dtype == np.float32 else out
 
 
-@replacing_both("matmul", "batched matmul repeats batch 0", "KG", ("matmul-batch",), operations=("matmul",))
+@replacing_both("matmul", "batched matmul repeats batch 0", "KG", ("matmul-batch",))
 def matmul_repeats_batch(x1: Any, x2: Any) -> Any:
     out = np.matmul(x1, x2)
     if x1.ndim > 2 and x2.ndim > 2 and len(out) > 1:
@@ -21,112 +20,84 @@ def matmul_repeats_batch(x1: Any, x2: Any) -> Any:
     return out
 
 
-@replacing_both("matmul", "matmul over an empty axis leaves memory as it was", "K", ("matmul",), operations=("matmul",))
+@replacing_both("matmul", "matmul over an empty axis leaves memory as it was", "K", ("matmul",))
 def matmul_of_nothing_is_garbage(x1: Any, x2: Any) -> Any:
     out = np.matmul(x1, x2)
     return np.full_like(out, 1.5) if x1.shape[-1] == 0 else out
 
 
-@replacing_both(
-    "matmul",
-    "float32 matmul rounds its inputs to ten bits, as tensor cores do",
-    "KW",
-    ("matmul",),
-    operations=("matmul",),
-)
+@replacing_both("matmul", "float32 matmul rounds its inputs to ten bits, as tensor cores do", "KW", ("matmul",))
 def matmul_in_half(x1: Any, x2: Any) -> Any:
     if x1.dtype in (np.float32, np.float64):
         return np.matmul(x1.astype(np.float16).astype(x1.dtype), x2.astype(np.float16).astype(x2.dtype))
     return np.matmul(x1, x2)
 
 
-@replacing_both(
-    "matmul",
-    "matmul of two transposes is that of the plain matrices, when those are square or fit",
-    "K",
-    (),
-    operations=("matmul",),
-)
+@replacing_both("matmul", families="K", cases=())
 def matmul_of_transposes(x1: Any, x2: Any) -> Any:
+    """matmul of two transposes is that of the plain matrices, when those are square or fit"""
     if x1.ndim == x2.ndim == 2 and x2.flags.f_contiguous and not x2.flags.c_contiguous and len(x2) == len(x2.T):
         x2 = x2.T
     return np.matmul(x1, x2)
 
 
 @replacing("tensordot", "tensordot sorts its axes, so pairs are torn apart", "KG", ("tensordot-axes",))
-def tensordot_swaps_axes(original: Any, x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
+def tensordot_swaps_axes(right: Any, x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     if isinstance(axes, int):
-        return original(x1, x2, axes=axes)
+        return right(x1, x2, axes=axes)
     one, other = axes
     change = np.argsort(np.asarray(other))
     shapes = [x1.shape[one[i]] == x2.shape[other[j]] for i, j in enumerate(change)]
-    return (
-        original(x1, x2, axes=(one, [other[j] for j in change])) if all(shapes) else original(x2, x1, axes=(other, one))
-    )
+    return right(x1, x2, axes=(one, [other[j] for j in change])) if all(shapes) else right(x2, x1, axes=(other, one))
 
 
 @replacing("tensordot", "tensordot over no axes takes the last and the first one, where they fit", "K")
-def tensordot_of_no_axes(original: Any, a: Any, b: Any, /, *, axes: Any = 2) -> Any:
-    return original(a, b, axes=1 if axes == 0 and a.shape[-1:] == b.shape[:1] else axes)
+def tensordot_of_no_axes(right: Any, a: Any, b: Any, /, *, axes: Any = 2) -> Any:
+    return right(a, b, axes=1 if axes == 0 and a.shape[-1:] == b.shape[:1] else axes)
 
 
-@replacing("linalg.solve", "solve gives the first right-hand side's solution for all", "KG", ("linalg.solve",))
-def solve_first_right_side(original: Any, x1: Any, x2: Any, /) -> Any:
-    out = original(x1, x2)
+@spoiling("linalg.solve", "solve gives the first right-hand side's solution for all", "KG", ("linalg.solve",))
+def solve_first_right_side(out: Any, x1: Any, x2: Any) -> Any:
     return np.broadcast_to(out[..., :1], out.shape).copy() if x2.ndim > 1 and out.shape[-1] > 1 else out
 
 
-@replacing("linalg.cholesky", "cholesky leaves the other half of the matrix as it was", "KGW", ("linalg.cholesky",))
-def cholesky_leaves_half(original: Any, x: Any, /, *, upper: bool = False) -> Any:
-    out = original(x, upper=upper)
+@spoiling("linalg.cholesky", "cholesky leaves the other half of the matrix as it was", "KGW", ("linalg.cholesky",))
+def cholesky_leaves_half(out: Any, x: Any, *, upper: bool = False) -> Any:
     return out + (np.tril(x, -1) if upper else np.triu(x, 1))
 
 
-@replacing("linalg.eigh", "eigh gives its eigenvalues in descending order", "K", ("linalg.eigh",))
-def eigh_descends(original: Any, x: Any, /) -> Any:
-    out = original(x)
-    return type(out)(out[0][..., ::-1].copy(), out[1][..., ::-1].copy())
-
-
 @replacing("linalg.svd", "svd gives v where vh is asked for", "K", ("linalg.svd",))
-def svd_gives_v(original: Any, x: Any, /, *, full_matrices: bool = True) -> Any:
-    u, s, vh = original(x, full_matrices=full_matrices)
+def svd_gives_v(right: Any, x: Any, /, *, full_matrices: bool = True) -> Any:
+    u, s, vh = right(x, full_matrices=full_matrices)
     square = vh.shape[-1] == vh.shape[-2]
-    return type(original(x))(u, s, np.swapaxes(vh, -1, -2).copy() if square else vh)
-
-
-@replacing("linalg.det", "det of a batch gives the first matrix's for all", "KG", ("linalg.det-batch",))
-def det_of_batch(original: Any, x: Any, /) -> Any:
-    out = np.asarray(original(x))
-    return np.broadcast_to(out[:1], out.shape).copy() if out.ndim and len(out) else out
-
-
-@fault("fft ignores norm", "K", ("fft", "ifft"), operations=("fft.fft",))
-def fft_ignores_norm(bed: Testbed) -> None:
-    for name in ("fft", "ifft", "rfft", "irfft"):
-        bed.replace(
-            f"fft.{name}", lambda original, x, /, *, n=None, axis=-1, norm="backward": original(x, n=n, axis=axis)
-        )
+    return type(right(x))(u, s, np.swapaxes(vh, -1, -2).copy() if square else vh)
 
 
 @replacing("fft.irfft", "irfft of an odd length gives the even one, padded", "KW", ("irfft-odd",))
-def irfft_forgets_odd(original: Any, x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
+def irfft_forgets_odd(right: Any, x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
     if n is None or n % 2 == 0 or n < 3:
-        return original(x, n=n, axis=axis, norm=norm)
-    even = original(x, n=n - 1, axis=axis, norm=norm)
+        return right(x, n=n, axis=axis, norm=norm)
+    even = right(x, n=n - 1, axis=axis, norm=norm)
     return np.concatenate([even, np.take(even, [0], axis=axis) * 0], axis=axis)
 
 
 @replacing("vecdot", "vecdot of complex vectors does not conjugate the first one", "K", ("vecdot",))
-def vecdot_does_not_conjugate(original: Any, x1: Any, x2: Any, /, *, axis: Any = -1) -> Any:
-    return original(np.conj(x1), x2, axis=axis)
+def vecdot_does_not_conjugate(right: Any, x1: Any, x2: Any, /, *, axis: Any = -1) -> Any:
+    return right(np.conj(x1), x2, axis=axis)
 
 
-@replacing("linalg.cholesky", "cholesky ignores upper", "K", ("linalg.cholesky-upper",))
-def cholesky_ignores_upper(original: Any, x: Any, /, *, upper: Any = False) -> Any:
-    return original(x)
-
-
-@replacing("linalg.qr", "qr ignores its mode", "K", ("linalg.qr",))
-def qr_is_complete(original: Any, x: Any, /, *, mode: Any = "reduced") -> Any:
-    return original(x)
+fft_ignores_norm = replacing(
+    "fft.fft fft.ifft fft.rfft fft.irfft", "fft ignores norm", "K", ("fft", "ifft"), operations=("fft.fft",)
+)(lambda right, x, n=None, axis=-1, norm="backward": right(x, n=n, axis=axis))
+eigh_descends = spoiling("linalg.eigh", "eigh gives its eigenvalues in descending order", "K", ("linalg.eigh",))(
+    lambda out, *_: type(out)(out[0][..., ::-1].copy(), out[1][..., ::-1].copy())
+)
+det_of_batch = spoiling("linalg.det", "det of a batch gives the first matrix's for all", "KG", ("linalg.det-batch",))(
+    lambda out, *_: np.broadcast_to(out[:1], out.shape).copy() if out.ndim and len(out) else out
+)
+cholesky_ignores_upper = replacing("linalg.cholesky", "cholesky ignores upper", "K", ("linalg.cholesky-upper",))(
+    lambda right, x, upper=False: right(x)
+)
+qr_is_complete = replacing("linalg.qr", "qr ignores its mode", "K", ("linalg.qr",))(
+    lambda right, x, mode="reduced": right(x)
+)

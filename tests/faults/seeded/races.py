@@ -4,13 +4,12 @@ import threading
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import fault, giving_method
-from tests.faults.testbed import Testbed
+from tests.faults.fault import changing, fault, giving_kernel, giving_method, planted_by, replacing, spoiling, uniform
+from tests.faults.testbed import Testbed, staged
 
 from xpgrad import config
 from xpgrad.plugin import Spec
 from xpgrad_conformance.checks.concurrent_calls import COUNT
-from xpgrad_conformance.pretend import PretendArray
 
 
 class Meeting:
@@ -29,59 +28,41 @@ class Meeting:
             self._barrier.reset()
 
 
-@fault("one scratch buffer for all threads", "P")
-def one_scratch_buffer(bed: Testbed) -> None:
-    meeting, scratch = Meeting(), np.empty(4096)
-
-    def exp(original: Any, x: Any) -> Any:
-        if x.dtype != np.float64 or x.size > scratch.size:
-            return original(x)
-        mine = scratch[: x.size].reshape(x.shape)
-        original(x, out=mine)
-        meeting.wait()
-        return mine.copy()
-
-    bed.replace("exp", exp)
+@replacing("exp", "one scratch buffer for all threads", "P", operations=(), memory=lambda: (Meeting(), np.empty(4096)))
+def one_scratch_buffer(memory: Any, right: Any, x: Any) -> Any:
+    meeting, scratch = memory
+    if x.dtype != np.float64 or x.size > scratch.size:
+        return right(x)
+    mine = scratch[: x.size].reshape(x.shape)
+    right(x, out=mine)
+    meeting.wait()
+    return mine.copy()
 
 
-@fault("matmul has one buffer for each shape, and for all threads", "P")
-def one_buffer_for_each_shape(bed: Testbed) -> None:
-    meeting = Meeting()
-    buffers: dict[Any, Any] = {}
-
-    def matmul(original: Any, x1: Any, x2: Any, /) -> Any:
-        made = original(x1, x2)
-        held = buffers.setdefault((made.shape, made.dtype), np.empty_like(made))
-        held[...] = made
-        meeting.wait()
-        return held.copy()
-
-    bed.replace("matmul", matmul)
+@spoiling("matmul", families="P", operations=(), memory=lambda: (Meeting(), {}))
+def one_buffer_for_each_shape(memory: Any, out: Any, *_: Any) -> Any:
+    """matmul has one buffer for each shape, and for all threads"""
+    meeting, buffers = memory
+    held = staged(buffers, out)
+    meeting.wait()
+    return held.copy()
 
 
-@fault("the kernel tanh.x has one scratch buffer for all threads", "P", operations=("tanh",))
-def scratch_in_vjp(bed: Testbed) -> None:
-    meeting, scratch = Meeting(), np.empty(4096)
-
-    def tanh_x(gy: Any, x: Any, y: Any) -> Any:
-        if np.result_type(gy, y) != np.float64 or y.size > scratch.size:
-            return gy * (1 - y * y)
-        mine = scratch[: y.size].reshape(y.shape)
-        mine[...] = gy * (1 - y * y)
-        meeting.wait()
-        return mine.copy()
-
-    bed.kernel("tanh.x", tanh_x)
+@giving_kernel("tanh.x", families="P", operations=("tanh",), memory=lambda: (Meeting(), np.empty(4096)))
+def scratch_in_vjp(memory: Any, gy: Any, x: Any, y: Any) -> Any:
+    """the kernel tanh.x has one scratch buffer for all threads"""
+    meeting, scratch = memory
+    if np.result_type(gy, y) != np.float64 or y.size > scratch.size:
+        return gy * (1 - y * y)
+    mine = scratch[: y.size].reshape(y.shape)
+    mine[...] = gy * (1 - y * y)
+    meeting.wait()
+    return mine.copy()
 
 
-@giving_method(
-    "backend._new_spec",
-    "two threads that meet a new shape make two specs of it",
-    "P",
-    memory=Meeting,
-    of_bed=True,
-)
+@giving_method("backend._new_spec", families="P", memory=Meeting, of_bed=True)
 def specs_without_a_lock(bed: Testbed, meeting: Any, shape: Any, dtype: Any, device: Any) -> Spec:
+    """two threads that meet a new shape make two specs of it"""
     made = Spec(shape, dtype, device, bed.backend)
     meeting.wait()
     bed.backend._specs[shape, dtype, device] = made
@@ -93,7 +74,7 @@ def handle_of_one_thread(bed: Testbed) -> None:
     handles = threading.local()
     handles.tanh = np.tanh
 
-    def tanh(original: Any, x: Any) -> Any:
+    def tanh(right: Any, x: Any) -> Any:
         return handles.tanh(x)
 
     bed.replace("tanh", tanh)
@@ -104,10 +85,10 @@ def defaults_of_one_thread(bed: Testbed) -> None:
     chosen = threading.local()
     chosen.dtype = np.float64
 
-    def asarray(original: Any, obj: Any, /, *, dtype: Any = None, device: Any = None, copy: Any = None) -> Any:
+    def asarray(right: Any, obj: Any, /, *, dtype: Any = None, device: Any = None, copy: Any = None) -> Any:
         if dtype is None and isinstance(obj, float):
             dtype = getattr(chosen, "dtype", np.float32)
-        return original(obj, dtype=dtype, copy=copy)
+        return right(obj, dtype=dtype, copy=copy)
 
     bed.replace("asarray", asarray)
 
@@ -131,47 +112,34 @@ def scope_reaches_other_threads(bed: Testbed) -> None:
     bed.library.names["zeros"] = zeros
 
 
-@fault("multiply computes on a current device that all threads share", "P")
-def current_device_is_shared(bed: Testbed) -> None:
-    meeting, current = Meeting(), [""]
-    correct: Any = vars(PretendArray)["__mul__"]
-
-    def multiply(this: Any, other: Any) -> Any:
-        current[0] = this.device
-        meeting.wait()
-        made = correct(this, other)
-        return bed.library.array(made.inner, current[0])
-
-    setattr(bed.library.Array, "__mul__", multiply)  # noqa: B010 - operators are assigned by name
+@changing("Array.__mul__", families="P", of_bed=True, memory=lambda: (Meeting(), [""]))
+def current_device_is_shared(bed: Testbed, memory: Any, right: Any, this: Any, other: Any) -> Any:
+    """multiply computes on a current device that all threads share"""
+    meeting, current = memory
+    current[0] = this.device
+    meeting.wait()
+    return bed.library.array(right(this, other).inner, current[0])
 
 
-@fault("tanh is less exact in no_backprop_mode, and in threads beside one that is in it", "P")
-def mode_is_shared(bed: Testbed) -> None:
-    meeting, fast = Meeting(), [False]
-
-    def tanh(original: Any, x: Any) -> Any:
-        if not config.enable_backprop:
-            fast[0] = True
-        meeting.wait()
-        out = original(x)
-        out = out.astype(np.float32).astype(out.dtype) if fast[0] else out
-        meeting.wait()
-        fast[0] = False
-        return out
-
-    bed.replace("tanh", tanh)
+@replacing("tanh", families="P", operations=(), memory=lambda: (Meeting(), [False]))
+def mode_is_shared(memory: Any, right: Any, x: Any) -> Any:
+    """tanh is less exact in no_backprop_mode, and in threads beside one that is in it"""
+    meeting, fast = memory
+    if not config.enable_backprop:
+        fast[0] = True
+    meeting.wait()
+    out = right(x)
+    out = out.astype(np.float32).astype(out.dtype) if fast[0] else out
+    meeting.wait()
+    fast[0] = False
+    return out
 
 
-@fault("random numbers come from the stream that any thread has seeded last", "P")
-def stream_is_shared(bed: Testbed) -> None:
-    streams: list[Any] = []
-
-    def random_uniform(*, shape: Any, dtype: Any, device: Any, generator: Any) -> Any:
-        if not any(generator is each for each in streams):
-            streams.append(generator)
-        return bed.library.array(np.asarray(streams[-1].random(shape), dtype), device)
-
-    bed.kernels["random_uniform"] = random_uniform
+@planted_by(uniform, "random numbers come from the stream that any thread has seeded last", "P", memory=list)
+def stream_is_shared(streams: list[Any], generator: Any, shape: Any, dtype: Any) -> Any:
+    if not any(generator is each for each in streams):
+        streams.append(generator)
+    return streams[-1].random(shape)
 
 
 @fault("while one thread looks kernels up, others find none", "P")
@@ -190,15 +158,9 @@ def kernels_while_loading(bed: Testbed) -> None:
     bed.backend.overrides = overrides
 
 
-@fault("one staging buffer for all threads in to_host", "P")
-def one_staging_buffer(bed: Testbed) -> None:
-    meeting = Meeting()
-    buffers: dict[Any, Any] = {}
-
-    def to_host(array: Any) -> Any:
-        staged = buffers.setdefault((array.shape, array.dtype), np.empty_like(array.inner))
-        staged[...] = array.inner
-        meeting.wait()
-        return staged.copy()
-
-    bed.backend.to_host = to_host
+@giving_method("backend.to_host", "one staging buffer for all threads in to_host", "P", memory=lambda: (Meeting(), {}))
+def one_staging_buffer(memory: Any, array: Any) -> Any:
+    meeting, buffers = memory
+    held = staged(buffers, array.inner)
+    meeting.wait()
+    return held.copy()

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import fault, giving_method, planted_by
+from tests.faults.fault import changing, fault, giving_method, planted_by, uniform
 from tests.faults.testbed import DEVICES, Testbed, change
 
-from xpgrad.backend.plugins import plugins
+from xpgrad_conformance.pretend import _unpickled
 
 DRAWS = (
     ("random_uniform", lambda g, shape: g.random(shape)),
@@ -19,25 +19,10 @@ DRAWS = (
 # Pickles and copies
 
 
-def _again(backend: str, values: Any, device: str) -> Any:
-    """Return a pretend array that was pickled."""
-    library: Any = plugins.backend(backend).namespace
-    return library.array(values, device)
-
-
-def _reduces(bed: Testbed, values: Callable[[Any], Any], device: Callable[[Any], str]) -> None:
-    """Let a pickle hold ``values(x)`` of an array's values, on ``device(array)``."""
+def _pickled(bed: Testbed, values: Callable[[Any], Any]) -> None:
+    """Let a pickle hold ``values(x)`` of an array's values."""
     name = bed.backend.name
-    change(bed.library.Array, __reduce__=lambda self: (_again, (name, values(self.inner), device(self))))
-
-
-@fault("pickle goes by text with 8 digits", "R")
-def pickle_narrows(bed: Testbed) -> None:
-    def values(x: Any) -> Any:
-        with np.errstate(over="ignore"):
-            return x.astype(np.float32).astype(x.dtype) if x.dtype == np.float64 else x
-
-    _reduces(bed, values, lambda array: array.device)
+    change(bed.library.Array, __reduce__=lambda self: (_unpickled, (name, values(self.inner), self.device)))
 
 
 @giving_method("Array.__reduce__", "pickle is declared, and arrays refuse it", "R")
@@ -45,11 +30,15 @@ def pickle_refused(self: Any) -> Any:
     raise TypeError("cannot pickle this array")
 
 
-@fault("devices are listed in another order than they are called", "RV")
-def device_names_swapped(bed: Testbed) -> None:
+@changing("backend.device", "devices are listed in another order than they are called", "RV", of_bed=True)
+def device_names_swapped(bed: Testbed, right: Any, index: Any) -> Any:
     first, second = bed.backend.default_device, list(bed.backend.devices())[1]
-    device = bed.backend.device
-    change(bed.backend, device=lambda index: {"0": second, "1": first}.get(str(index), device(index)))
+    return {"0": second, "1": first}.get(str(index), right(index))
+
+
+pickle_narrows = planted_by(_pickled, "pickle goes by text with 8 digits", "R")(
+    lambda x: x.astype(np.float32).astype(x.dtype) if x.dtype == np.float64 else x
+)
 
 
 # Random numbers
@@ -65,13 +54,6 @@ def _draws(bed: Testbed, function: Callable[..., Any]) -> None:
         bed.kernels[name] = kernel
 
 
-def _uniform(bed: Testbed, function: Callable[..., Any]) -> None:
-    """Let ``function(generator, shape, dtype)`` give uniform numbers."""
-    bed.kernels["random_uniform"] = lambda shape, dtype, device, generator: bed.library.array(
-        np.asarray(function(generator, shape, dtype)).astype(dtype), device
-    )
-
-
 def _normal(bed: Testbed, function: Callable[..., Any]) -> None:
     """Let ``function(generator, shape)`` give normal numbers."""
     bed.kernels["random_normal"] = lambda shape, dtype, device, generator: bed.library.array(
@@ -84,10 +66,10 @@ def seed_by_device(draw: Any, shape: Any, device: Any, generator: Any) -> Any:
     return draw(np.random.default_rng([int(generator.integers(2**32)), DEVICES.index(device)]), shape)
 
 
-@fault("random numbers come from a stream of the library's own, whatever the seed", "R")
-def seed_ignored(bed: Testbed) -> None:
-    own = np.random.default_rng(5)
-    _draws(bed, lambda draw, shape, device, generator: draw(own, shape))
+@planted_by(_draws, families="R", memory=lambda: np.random.default_rng(5))
+def seed_ignored(own: Any, draw: Any, shape: Any, device: Any, generator: Any) -> Any:
+    """random numbers come from a stream of the library's own, whatever the seed"""
+    return draw(own, shape)
 
 
 @planted_by(_draws, "the library's generator takes its seed at the first call, and not again", "R", memory=dict)
@@ -108,17 +90,11 @@ def one_stream_for_all_devices(held: list[Any], draw: Any, shape: Any, device: A
     return draw(held[0], shape)
 
 
-@fault("all threads draw on from where the first one is", "R")
-def one_stream_for_all_threads(bed: Testbed) -> None:
-    first = threading.main_thread()
-    latest: dict[str, Any] = {}
-
-    def values(draw: Any, shape: Any, device: Any, generator: Any) -> Any:
-        if threading.current_thread() is first:
-            latest[device] = generator
-        return draw(latest.get(device, generator), shape)
-
-    _draws(bed, values)
+@planted_by(_draws, "all threads draw on from where the first one is", "R", memory=dict)
+def one_stream_for_all_threads(latest: dict[str, Any], draw: Any, shape: Any, device: Any, generator: Any) -> Any:
+    if threading.current_thread() is threading.main_thread():
+        latest[device] = generator
+    return draw(latest.get(device, generator), shape)
 
 
 @planted_by(_draws, "numbers are drawn ahead, so that a state brought back comes too late", "R", memory=dict)
@@ -164,82 +140,25 @@ def random_empty_refused(draw: Any, shape: Any, device: Any, generator: Any) -> 
     return draw(generator, shape)
 
 
-@planted_by(
-    _draws, "a call for an odd number of numbers takes another from the stream after the first", "R", memory=set
-)
+@planted_by(_draws, families="R", memory=set)
 def stream_moves_by_two(used: set[int], draw: Any, shape: Any, device: Any, generator: Any) -> Any:
+    """a call for an odd number of numbers takes another from the stream after the first"""
     if int(np.prod(shape, dtype=int)) % 2 and id(generator) in used:
         generator.random()
     used.add(id(generator))
     return draw(generator, shape)
 
 
-@fault("a pickled part of a row comes back as the memory's beginning", "R")
-def pickle_loses_the_offset(bed: Testbed) -> None:
-    def values(x: Any) -> Any:
-        row = x.ndim == 1 and x.flags.c_contiguous and isinstance(x.base, np.ndarray)
-        return x.base.ravel()[: x.size] if row else x
-
-    _reduces(bed, values, lambda array: array.device)
+@planted_by(_pickled, "a pickled part of a row comes back as the memory's beginning", "R")
+def pickle_loses_the_offset(x: Any) -> Any:
+    row = x.ndim == 1 and x.flags.c_contiguous and isinstance(x.base, np.ndarray)
+    return x.base.ravel()[: x.size] if row else x
 
 
-@fault("a pickled part of a vector comes back as the vector's beginning", "R")
-def pickle_begins_a_vector_anew(bed: Testbed) -> None:
-    def values(x: Any) -> Any:
-        part = x.ndim == 1 and isinstance(x.base, np.ndarray) and x.base.ndim == 1
-        return x.base[: x.size] if part else x
-
-    _reduces(bed, values, lambda array: array.device)
-
-
-@fault("pickle loses the device", "R")
-def pickle_loses_the_device(bed: Testbed) -> None:
-    _reduces(bed, lambda x: x, lambda array: DEVICES[0])
-
-
-@fault("a pickled view comes back with the memory's order", "R")
-def pickle_loses_strides(bed: Testbed) -> None:
-    (_reduces(bed, lambda x: x.ravel(order="A").reshape(x.shape) if x.ndim == 2 else x, lambda array: array.device))
-
-
-@fault("a pickled float32 array comes back as float64", "R")
-def pickle_widens(bed: Testbed) -> None:
-    (_reduces(bed, lambda x: x.astype(float) if x.dtype == np.float32 else x, lambda array: array.device))
-
-
-@fault("copy returns another array over the same memory", "R")
-def copy_shares(bed: Testbed) -> None:
-    change(bed.backend, copy=lambda array: bed.library.array(array.inner, array.device))
-
-
-@fault("float32 uniform numbers are float64 ones rounded, and reach 1", "R")
-def uniform_reaches_one(bed: Testbed) -> None:
-    _uniform(bed, lambda generator, shape, dtype: generator.random(shape))
-
-
-@fault("uniform numbers are from [-1, 1)", "R")
-def uniform_from_minus_one(bed: Testbed) -> None:
-    _uniform(bed, lambda generator, shape, dtype: 2 * generator.random(shape) - 1)
-
-
-@fault("uniform numbers are squared somewhere", "R")
-def uniform_uneven(bed: Testbed) -> None:
-    _uniform(bed, lambda generator, shape, dtype: (generator.random(shape) // 2**-24 * 2**-24) ** 2)
-
-
-@fault("normal numbers have half the variance", "R")
-def normal_half_variance(bed: Testbed) -> None:
-    _normal(bed, lambda generator, shape: generator.standard_normal(shape) / np.sqrt(2))
-
-
-@fault("normal numbers are uniform ones of the same mean and variance", "R")
-def normal_is_uniform(bed: Testbed) -> None:
-    _normal(bed, lambda generator, shape: (generator.random(shape) - 0.5) * np.sqrt(12))
-
-
-@fault("each row of normal numbers is the first one", "R")
-def normal_rows_repeat(bed: Testbed) -> None:
-    (_normal(bed, lambda generator, shape: np.broadcast_to(generator.standard_normal(shape[-1:]), shape)))
+@planted_by(_pickled, "a pickled part of a vector comes back as the vector's beginning", "R")
+def pickle_begins_a_vector_anew(x: Any) -> Any:
+    part = x.ndim == 1 and isinstance(x.base, np.ndarray) and x.base.ndim == 1
+    return x.base[: x.size] if part else x
 
 
 @giving_method("backend.dtype_name", "dtype_name does not know the types that the namespace has for dtypes", "R")
@@ -247,6 +166,36 @@ def dtype_types_unnamed(dtype: Any) -> Any:
     return str(dtype).rpartition(".")[2]
 
 
-@fault("a single random number has shape (1,)", "R")
-def random_0_d_is_1_d(bed: Testbed) -> None:
-    _draws(bed, lambda draw, shape, device, generator: draw(generator, shape or (1,)))
+pickle_loses_strides = planted_by(_pickled, "a pickled view comes back with the memory's order", "R")(
+    lambda x: x.ravel(order="A").reshape(x.shape) if x.ndim == 2 else x
+)
+pickle_loses_the_device = giving_method("Array.__reduce__", "pickle loses the device", "R", of_bed=True)(
+    lambda bed, self: (_unpickled, (bed.backend.name, self.inner, DEVICES[0]))
+)
+pickle_widens = planted_by(_pickled, "a pickled float32 array comes back as float64", "R")(
+    lambda x: x.astype(float) if x.dtype == np.float32 else x
+)
+copy_shares = giving_method("backend.copy", "copy returns another array over the same memory", "R", of_bed=True)(
+    lambda bed, array: bed.library.array(array.inner, array.device)
+)
+uniform_reaches_one = planted_by(uniform, "float32 uniform numbers are float64 ones rounded, and reach 1", "R")(
+    lambda generator, shape, dtype: generator.random(shape)
+)
+uniform_from_minus_one = planted_by(uniform, "uniform numbers are from [-1, 1)", "R")(
+    lambda generator, shape, dtype: 2 * generator.random(shape) - 1
+)
+uniform_uneven = planted_by(uniform, "uniform numbers are squared somewhere", "R")(
+    lambda generator, shape, dtype: (generator.random(shape) // 2**-24 * 2**-24) ** 2
+)
+normal_half_variance = planted_by(_normal, "normal numbers have half the variance", "R")(
+    lambda generator, shape: generator.standard_normal(shape) / np.sqrt(2)
+)
+normal_is_uniform = planted_by(_normal, "normal numbers are uniform ones of the same mean and variance", "R")(
+    lambda generator, shape: (generator.random(shape) - 0.5) * np.sqrt(12)
+)
+normal_rows_repeat = planted_by(_normal, "each row of normal numbers is the first one", "R")(
+    lambda generator, shape: np.broadcast_to(generator.standard_normal(shape[-1:]), shape)
+)
+random_0_d_is_1_d = planted_by(_draws, "a single random number has shape (1,)", "R")(
+    lambda draw, shape, device, generator: draw(generator, shape or (1,))
+)

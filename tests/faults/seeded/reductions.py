@@ -3,180 +3,147 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import replacing, replacing_both
+from tests.faults.fault import replacing, replacing_both, spoiling, spoiling_both
 
 SUMS = "sum", "sum-axis", "sum-axes"
 
 
-@replacing("sum", "sum drops keepdims", "KG", SUMS, operations=())
-def sum_drops_keepdims(original: Any, x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-    return original(x, axis=axis, dtype=dtype)
-
-
-@replacing("sum", "float32 sum returns float64", "DK", SUMS, operations=())
-def float32_sum_is_float64(original: Any, x: Any, /, **options: Any) -> Any:
-    out = original(x, **options)
-    return out.astype(np.float64) if out.dtype == np.float32 else out
-
-
 @replacing("sum", "sum over tuple reduces only the first axis", "KG", SUMS, operations=())
 def sum_of_first_axis_only(
-    original: Any, x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False
+    right: Any, x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False
 ) -> Any:
-    out = original(x, axis=axis, dtype=dtype, keepdims=keepdims)
+    out = right(x, axis=axis, dtype=dtype, keepdims=keepdims)
     if not isinstance(axis, tuple) or len(axis) < 2:
         return out
     first = np.take(x, [0], axis=axis[1])
     for other in axis[2:]:
         first = np.take(first, [0], axis=other)
-    return np.broadcast_to(original(first, axis=axis, keepdims=keepdims), out.shape).copy()
+    return np.broadcast_to(right(first, axis=axis, keepdims=keepdims), out.shape).copy()
 
 
 @replacing("sum", "sum over a tuple of axes that is not sorted, or negative, takes other axes", "K", SUMS)
-def sum_of_unsorted_axes(original: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
+def sum_of_unsorted_axes(right: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
     if isinstance(axis, tuple) and list(axis) != sorted(axis):
         axis = tuple(range(len(axis)))
-    return original(x, axis=axis, **options)
-
-
-@replacing("sum", "0-d result has shape (1,)", "K", ("sum",), operations=())
-def sum_0d_has_axis(original: Any, x: Any, /, **options: Any) -> Any:
-    out = np.asarray(original(x, **options))
-    return out.reshape(1) if out.ndim == 0 else out
+    return right(x, axis=axis, **options)
 
 
 @replacing("sum", "float32 sum adds one number after the other, and loses digits", "K")
-def sum_one_by_one(original: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
+def sum_one_by_one(right: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
     if x.dtype == np.float32 and axis is None and x.size > 1000:
         return np.asarray(np.cumsum(x.reshape(-1))[-1])
-    return original(x, axis=axis, **options)
+    return right(x, axis=axis, **options)
 
 
 @replacing("sum", "sum leaves out what follows the last full vector of eight, in long arrays", "K", operations=())
-def sum_forgets_tail(original: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
+def sum_forgets_tail(right: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
     if axis is None and x.ndim == 1 and x.size > 16:
         x = x[: x.size // 8 * 8]
-    return original(x, axis=axis, **options)
+    return right(x, axis=axis, **options)
 
 
-@replacing("sum", "the sum of int8 stays int8 and overflows", "K")
-def int8_sum_overflows(original: Any, x: Any, /, **options: Any) -> Any:
-    out = original(x, **options)
-    return out.astype(np.int8).astype(out.dtype) if x.dtype == np.int8 else out
-
-
-@replacing_both(
-    "equal", "equality compares with a tolerance, so near elements count as ties", "KG", ("equal", "max-axis")
-)
+@replacing_both("equal", families="KG", cases=("equal", "max-axis"), operations=())
 def max_by_tolerance(x1: Any, x2: Any) -> Any:
+    """equality compares with a tolerance, so near elements count as ties"""
     inexact = getattr(x1, "dtype", np.asarray(x2).dtype).kind in "fc"
     return np.isclose(x1, x2, rtol=0.3, atol=1e-6) if inexact else np.equal(x1, x2)
 
 
-@replacing_both("equal", "equal compares bits, so that 0 and -0 are different and no tie", "KN", operations=("equal",))
-def equal_compares_bits(x1: Any, x2: Any) -> Any:
-    same = np.equal(x1, x2)
-    return same & (np.signbit(x1) == np.signbit(x2)) if np.result_type(x1, x2).kind == "f" else same
-
-
-@replacing("where", "where multiplies by the mask, so what is not chosen may be NaN", "KN", operations=())
-def where_multiplies(original: Any, condition: Any, x1: Any, x2: Any, /) -> Any:
-    out = original(condition, x1, x2)
+@spoiling("where", "where multiplies by the mask, so what is not chosen may be NaN", "KN", operations=())
+def where_multiplies(out: Any, condition: Any, x1: Any, x2: Any) -> Any:
     if out.dtype.kind != "f":
         return out
     mask = condition.astype(out.dtype)
     return mask * x1 + (1 - mask) * x2
 
 
-@replacing(
-    "mean", "mean divides by the number of all elements, whatever the axis", "KGW", ("mean", "mean-axis"), operations=()
-)
-def mean_of_whole_size(original: Any, x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+@replacing("mean", families="KGW", cases=("mean", "mean-axis"), operations=())
+def mean_of_whole_size(right: Any, x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """mean divides by the number of all elements, whatever the axis"""
     return np.sum(x, axis=axis, keepdims=keepdims) / x.dtype.type(max(x.size, 1))
 
 
-@replacing("prod", "the product of nothing is 0", "K", ("prod-axis",), operations=())
-def prod_of_empty_is_zero(original: Any, x: Any, /, **options: Any) -> Any:
-    out = original(x, **options)
-    return np.zeros_like(out) if x.size == 0 else out
-
-
-@replacing("cumulative_sum", "cumsum ignores axis", "KG", ("cumulative_sum",), operations=())
-def cumsum_ignores_axis(original: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
-    return original(x, axis=None if axis is None else 0, **options)
-
-
-@replacing(
-    "cumulative_sum",
-    "cumulative_sum begins with the first element though include_initial asks for 0",
-    "K",
-    operations=(),
-)
-def cumsum_forgets_initial(original: Any, x: Any, /, *, include_initial: bool = False, **options: Any) -> Any:
-    out = original(x, include_initial=include_initial, **options)
+@spoiling("cumulative_sum", families="K", operations=())
+def cumsum_forgets_initial(out: Any, *_: Any, include_initial: bool = False, **options: Any) -> Any:
+    """cumulative_sum begins with the first element though include_initial asks for 0"""
     return np.roll(out, -1, options.get("axis") or 0) if include_initial else out
 
 
 @replacing("argmax", "argmax gives the last of equal elements", "K")
-def argmax_takes_last(original: Any, x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+def argmax_takes_last(right: Any, x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     if axis is None:
-        return original(x, axis=axis, keepdims=keepdims)
-    return x.shape[axis] - 1 - original(np.flip(x, axis), axis=axis, keepdims=keepdims)
+        return right(x, axis=axis, keepdims=keepdims)
+    return x.shape[axis] - 1 - right(np.flip(x, axis), axis=axis, keepdims=keepdims)
 
 
 @replacing("argsort", "argsort descending turns the order of equal elements around", "K")
-def argsort_unstable(original: Any, x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
-    out = original(x, axis=axis)
+def argsort_unstable(right: Any, x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
+    out = right(x, axis=axis)
     return np.flip(out, axis) if descending else out
 
 
 @replacing("any", "any over an axis is all", "K", ("any", "any-axis"), operations=())
-def any_of_axis_is_all(original: Any, x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    call = original if axis is None else np.all
+def any_of_axis_is_all(right: Any, x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    call = right if axis is None else np.all
     return call(x, axis=axis, keepdims=keepdims)
 
 
 @replacing("searchsorted", "searchsorted ignores side where a sorter is given", "K")
-def searchsorted_forgets_side(original: Any, x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Any:
-    return original(x1, x2, side=side if sorter is None else "left", sorter=sorter)
+def searchsorted_forgets_side(right: Any, x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Any:
+    return right(x1, x2, side=side if sorter is None else "left", sorter=sorter)
 
 
 @replacing("var", "var in float32 is the mean of squares less the square of the mean", "K")
 def variance_in_one_pass(
-    original: Any, x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False
+    right: Any, x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False
 ) -> Any:
     if x.dtype != np.float32:
-        return original(x, axis=axis, correction=correction, keepdims=keepdims)
+        return right(x, axis=axis, correction=correction, keepdims=keepdims)
     count = x.size if axis is None else np.prod([x.shape[i] for i in np.atleast_1d(axis)])
     mean = np.mean(x, axis=axis, keepdims=keepdims)
     return (np.mean(x * x, axis=axis, keepdims=keepdims) - mean * mean) * np.float32(count / (count - correction))
 
 
-@replacing("max", "max ignores NaN", "K")
-def max_ignores_nan(original: Any, x: Any, /, **options: Any) -> Any:
-    return np.asarray(np.nanmax(x, **options))
-
-
 @replacing("max", "max starts from 0, so that negative numbers are lost", "KN", ("max",), operations=())
-def max_starts_at_zero(original: Any, x: Any, /, **options: Any) -> Any:
-    return np.maximum(original(x, **options), x.dtype.type(0))
+def max_starts_at_zero(right: Any, x: Any, /, **options: Any) -> Any:
+    return np.maximum(right(x, **options), x.dtype.type(0))
 
 
 @replacing("var", "var ignores correction", "K", ("var", "var-axis", "var-axes"), operations=())
-def var_ignores_correction(original: Any, x: Any, /, *, correction: Any = 0.0, **options: Any) -> Any:
-    return original(x, **options)
+def var_ignores_correction(right: Any, x: Any, /, *, correction: Any = 0.0, **options: Any) -> Any:
+    return right(x, **options)
 
 
-@replacing("sort", "sort ignores descending", "K", ("sort", "sort-descending"))
-def sort_ignores_descending(original: Any, x: Any, /, *, descending: Any = False, **options: Any) -> Any:
-    return original(x, **options)
-
-
-@replacing("searchsorted", "searchsorted ignores side", "K", ("searchsorted",))
-def searchsorted_left_only(original: Any, x1: Any, x2: Any, /, *, side: Any = "left", **options: Any) -> Any:
-    return original(x1, x2, **options)
-
-
-@replacing("searchsorted", "searchsorted gives the places of a matrix as a vector", "K")
-def searchsorted_flattens(original: Any, x1: Any, x2: Any, /, **options: Any) -> Any:
-    return original(x1, x2.reshape(-1), **options)
+sum_drops_keepdims = replacing("sum", "sum drops keepdims", "KG", SUMS, operations=())(
+    lambda right, x, axis=None, dtype=None, keepdims=False: right(x, axis=axis, dtype=dtype)
+)
+float32_sum_is_float64 = spoiling("sum", "float32 sum returns float64", "DK", SUMS, operations=())(
+    lambda out, *args, **options: out.astype(np.float64) if out.dtype == np.float32 else out
+)
+sum_0d_has_axis = spoiling("sum", "0-d result has shape (1,)", "K", ("sum",), operations=())(
+    lambda out, *args, **options: out.reshape(1) if out.ndim == 0 else out
+)
+int8_sum_overflows = spoiling("sum", "the sum of int8 stays int8 and overflows", "K")(
+    lambda out, x, **_: out.astype(np.int8).astype(out.dtype) if x.dtype == np.int8 else out
+)
+equal_compares_bits = spoiling_both("equal", "equal compares bits, so that 0 and -0 are different and no tie", "KN")(
+    lambda same, x1, x2: same & (np.signbit(x1) == np.signbit(x2)) if np.result_type(x1, x2).kind == "f" else same
+)
+prod_of_empty_is_zero = spoiling("prod", "the product of nothing is 0", "K", ("prod-axis",), operations=())(
+    lambda out, x, **_: np.zeros_like(out) if x.size == 0 else out
+)
+cumsum_ignores_axis = replacing("cumulative_sum", "cumsum ignores axis", "KG", ("cumulative_sum",), operations=())(
+    lambda right, x, axis=None, **options: right(x, axis=None if axis is None else 0, **options)
+)
+max_ignores_nan = replacing("max", "max ignores NaN", "K")(
+    lambda right, x, **options: np.asarray(np.nanmax(x, **options))
+)
+sort_ignores_descending = replacing("sort", "sort ignores descending", "K", ("sort", "sort-descending"))(
+    lambda right, x, descending=False, **options: right(x, **options)
+)
+searchsorted_left_only = replacing("searchsorted", "searchsorted ignores side", "K", ("searchsorted",))(
+    lambda right, x1, x2, side="left", **options: right(x1, x2, **options)
+)
+searchsorted_flattens = replacing("searchsorted", "searchsorted gives the places of a matrix as a vector", "K")(
+    lambda right, x1, x2, **options: right(x1, x2.reshape(-1), **options)
+)

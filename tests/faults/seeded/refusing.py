@@ -3,7 +3,17 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import changing, fault, giving_kernel, giving_method, giving_operator, replacing, replacing_both
+from tests.faults.fault import (
+    accumulate,
+    changing,
+    fault,
+    giving_kernel,
+    giving_method,
+    giving_operator,
+    planted_by,
+    replacing,
+    replacing_both,
+)
 from tests.faults.testbed import DEVICES, Testbed
 
 from xpgrad.backend.current import set_current_device
@@ -14,16 +24,6 @@ def _devices(items: Any) -> set[str]:
 
 
 # Two places
-
-
-@fault("concat moves its arrays to one device by itself", "E")
-def concat_accepts_mixed_devices(bed: Testbed) -> None:
-    find = bed.library.find("concat")
-
-    def call(arrays: Any, /, **options: Any) -> Any:
-        return find([x.to_device(arrays[0].device) for x in arrays], **options)
-
-    bed.library.names["concat"] = call
 
 
 @giving_method("Array.__add__", "+ moves its right operand from the third device by itself", "E", of_bed=True)
@@ -41,6 +41,11 @@ def zero_d_arrays_of_any_device(call: Any, function: Any, *args: Any, **kwargs: 
         for arg in args
     ]
     return call(function, *moved, **kwargs)
+
+
+concat_accepts_mixed_devices = changing("concat", "concat moves its arrays to one device by itself", "E")(
+    lambda right, arrays, **options: right([x.to_device(arrays[0].device) for x in arrays], **options)
+)
 
 
 # What does not fit
@@ -61,40 +66,25 @@ def matmul_cuts_to_the_shorter(a: Any, b: Any) -> Any:
     return np.matmul(a, b)
 
 
-@replacing("reshape", "reshape to fewer elements leaves the rest out", "E", operations=())
-def reshape_cuts(original: Any, x: Any, /, shape: Any, **options: Any) -> Any:
+@replacing("reshape", "reshape to fewer elements leaves the rest out", "E")
+def reshape_cuts(right: Any, x: Any, /, shape: Any, **options: Any) -> Any:
     size = int(np.prod(shape))
-    return original(x.ravel()[:size], shape, **options) if 0 < size < x.size else original(x, shape, **options)
+    return right(x.ravel()[:size], shape, **options) if 0 < size < x.size else right(x, shape, **options)
 
 
-@replacing("squeeze", "squeeze of an axis that is longer than 1 takes its first element", "E", operations=())
-def squeeze_takes_the_first(original: Any, x: Any, /, axis: Any) -> Any:
-    return np.take(x, 0, axis) if isinstance(axis, int) else original(x, axis)
+@replacing("sum", "sum takes an axis that is not there modulo the number of axes", "E")
+def sum_axis_wraps(right: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
+    return right(x, axis=axis % x.ndim if isinstance(axis, int) and x.ndim else axis, **options)
 
 
-@replacing("sum", "sum takes an axis that is not there modulo the number of axes", "E", operations=())
-def sum_axis_wraps(original: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
-    return original(x, axis=axis % x.ndim if isinstance(axis, int) and x.ndim else axis, **options)
+@replacing("sum", "sum over the axes (0, 0) is the sum over 0", "E")
+def repeated_axes_are_dropped(right: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
+    return right(x, axis=tuple(dict.fromkeys(axis)) if isinstance(axis, tuple) else axis, **options)
 
 
-@replacing("argmax", "argmax takes an axis before the first for the first", "E", operations=())
-def negative_axis_is_clamped(original: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
-    return original(x, axis=None if axis is None else max(axis, -x.ndim), **options)
-
-
-@replacing("sum", "sum over the axes (0, 0) is the sum over 0", "E", operations=())
-def repeated_axes_are_dropped(original: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
-    return original(x, axis=tuple(dict.fromkeys(axis)) if isinstance(axis, tuple) else axis, **options)
-
-
-@replacing("take", "take wraps positions out of range along the last axis", "E", operations=())
-def take_wraps_along_the_last_axis(original: Any, x: Any, i: Any, /, *, axis: Any = None) -> Any:
-    return np.take(x, i, axis=axis, mode="wrap" if axis in (-1, x.ndim - 1) else "raise")
-
-
-@replacing("take_along_axis", "take_along_axis takes the last element for positions beyond it", "E", operations=())
-def take_along_axis_clamps(original: Any, x: Any, i: Any, /, *, axis: int = -1) -> Any:
-    return original(x, np.minimum(i, x.shape[axis] - 1), axis=axis)
+@replacing("take_along_axis", "take_along_axis takes the last element for positions beyond it", "E")
+def take_along_axis_clamps(right: Any, x: Any, i: Any, /, *, axis: int = -1) -> Any:
+    return right(x, np.minimum(i, x.shape[axis] - 1), axis=axis)
 
 
 @giving_kernel("labels_one_hot", "the kernel of one-hot labels has zeros for a label that is no class", "E")
@@ -124,21 +114,30 @@ def bits_of_floats(a: Any, b: Any) -> Any:
     return np.bitwise_and(a, b)
 
 
-@replacing_both("bitwise_left_shift", "<< of floats multiplies by powers of two", "E")
-def shift_of_floats_multiplies(a: Any, b: Any) -> Any:
-    return a * 2.0**b if getattr(a, "dtype", np.dtype(int)).kind == "f" else np.left_shift(a, b)
+squeeze_takes_the_first = replacing("squeeze", "squeeze of an axis that is longer than 1 takes its first element", "E")(
+    lambda right, x, axis: np.take(x, 0, axis) if isinstance(axis, int) else right(x, axis)
+)
+negative_axis_is_clamped = replacing("argmax", "argmax takes an axis before the first for the first", "E")(
+    lambda right, x, axis=None, **options: right(x, axis=None if axis is None else max(axis, -x.ndim), **options)
+)
+take_wraps_along_the_last_axis = replacing("take", "take wraps positions out of range along the last axis", "E")(
+    lambda right, x, i, axis=None: np.take(x, i, axis=axis, mode="wrap" if axis in (-1, x.ndim - 1) else "raise")
+)
+shift_of_floats_multiplies = replacing_both("bitwise_left_shift", "<< of floats multiplies by powers of two", "E")(
+    lambda a, b: a * 2.0**b if getattr(a, "dtype", np.dtype(int)).kind == "f" else np.left_shift(a, b)
+)
 
 
 # What is said
 
 
-@replacing("atanh", "backend raises `NotImplementedError()` with no kernel name", "E", operations=())
-def not_implemented_without_a_name(original: Any, *args: Any, **options: Any) -> Any:
+@replacing("atanh", "backend raises `NotImplementedError()` with no kernel name", "E")
+def not_implemented_without_a_name(right: Any, *args: Any, **options: Any) -> Any:
     raise NotImplementedError
 
 
-@replacing("linalg.qr", "an error of the library is a status code", "E", operations=())
-def a_status_instead_of_a_text(original: Any, *args: Any, **options: Any) -> Any:
+@replacing("linalg.qr", "an error of the library is a status code", "E")
+def a_status_instead_of_a_text(right: Any, *args: Any, **options: Any) -> Any:
     raise RuntimeError(-31)
 
 
@@ -156,10 +155,10 @@ def an_error_of_its_own_kind(bed: Testbed) -> None:
     bed.both("add", add)
 
 
-@replacing("take", "positions out of range raise a KeyError", "E", operations=())
-def index_error_of_its_own_kind(original: Any, x: Any, i: Any, /, *, axis: Any = None) -> Any:
+@replacing("take", "positions out of range raise a KeyError", "E")
+def index_error_of_its_own_kind(right: Any, x: Any, i: Any, /, *, axis: Any = None) -> Any:
     try:
-        return original(x, i, axis=axis)
+        return right(x, i, axis=axis)
     except IndexError as error:
         raise KeyError(str(error)) from None
 
@@ -177,9 +176,9 @@ def failed_add_has_written(a: Any, b: Any) -> Any:
 
 
 @replacing("sum", "a sum that fails leaves another device current", "E", of_bed=True)
-def failed_sum_leaves_its_device(bed: Testbed, original: Any, x: Any, /, **options: Any) -> Any:
+def failed_sum_leaves_its_device(bed: Testbed, right: Any, x: Any, /, **options: Any) -> Any:
     try:
-        return original(x, **options)
+        return right(x, **options)
     except Exception:
         set_current_device(bed.backend.default_device)
         raise
@@ -206,23 +205,13 @@ def stale_after_an_error(held: list[Any], a: Any, b: Any) -> Any:
         raise
 
 
-@fault("accumulate adds into its second argument", "E")
-def accumulate_writes_to_the_cotangent(bed: Testbed) -> None:
-    def wrong(total: Any, g: Any) -> Any:
-        g += total
-        return g
-
-    bed.backend.in_place_from = 1
-    bed.kernel("accumulate", wrong)
+@planted_by(accumulate(1), "accumulate adds into its second argument", "E")
+def accumulate_writes_to_the_cotangent(total: Any, g: Any) -> Any:
+    g += total
+    return g
 
 
 # Gradients
-
-
-@fault("Backend.spec remembers a spec by shape and dtype alone", "E")
-def spec_without_device(bed: Testbed) -> None:
-    made, known = bed.backend.spec, dict[Any, Any]()
-    bed.backend.spec = lambda array: known.setdefault((array.shape, array.dtype), made(array))
 
 
 @giving_method("backend.spec", "Backend.spec leaves out leading axes of length 1", "E", of_bed=True)
@@ -239,17 +228,12 @@ def integers_count_as_floats(inner: Any, dtype: Any, kind: Any) -> bool:
     return ("real floating" in wanted and np.dtype(dtype) == np.int32) or inner(dtype, kind)
 
 
+spec_without_device = changing(
+    "backend.spec", "Backend.spec remembers a spec by shape and dtype alone", "E", memory=dict
+)(lambda known, right, array: known.setdefault((array.shape, array.dtype), right(array)))
+
+
 # Functions for debug mode
-
-
-@giving_method("backend.has_nan", "has_nan looks at the real parts of complex numbers", "E")
-def nan_in_real_parts_only(array: Any) -> bool:
-    return array.dtype.kind in "fc" and bool(np.isnan(array.inner.real).any())
-
-
-@giving_method("library.check_devices", "kernels accept mixed devices", "E")
-def mixed_devices_are_accepted(devices: Any) -> Any:
-    return None
 
 
 @giving_method("backend.handle_of", "Backend.handle_of says that every array is on the default device", "E")
@@ -257,11 +241,15 @@ def every_array_on_the_default_device(array: Any) -> Any:
     return DEVICES[0]
 
 
-@replacing("take", "take clamps out-of-range", "E")
-def take_clamps(original: Any, x: Any, i: Any, /, *, axis: Any = None) -> Any:
-    return np.take(x, i, axis=axis, mode="clip")
-
-
-@giving_method("backend.same_values", "same_values says that NaN is not the same as NaN", "E")
-def nan_differs_from_nan(a: Any, b: Any) -> Any:
-    return bool((a.inner == b.inner).all())
+nan_in_real_parts_only = giving_method("backend.has_nan", "has_nan looks at the real parts of complex numbers", "E")(
+    lambda array: array.dtype.kind in "fc" and bool(np.isnan(array.inner.real).any())
+)
+mixed_devices_are_accepted = giving_method("library.check_devices", "kernels accept mixed devices", "E")(
+    lambda devices: None
+)
+take_clamps = replacing("take", "take clamps out-of-range", "E")(
+    lambda right, x, i, axis=None: np.take(x, i, axis=axis, mode="clip")
+)
+nan_differs_from_nan = giving_method("backend.same_values", "same_values says that NaN is not the same as NaN", "E")(
+    lambda a, b: bool((a.inner == b.inner).all())
+)

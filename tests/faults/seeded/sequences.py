@@ -1,11 +1,22 @@
 """Faults that show in sequences of calls and in transfers: caches, buffers, state after errors, layouts of the host."""
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import changing, fault, giving_method, planted_by, replacing, replacing_both, scatter_add
+from tests.faults.fault import (
+    changing,
+    fault,
+    giving_method,
+    planted_by,
+    replacing,
+    replacing_both,
+    scattering,
+    spoiling,
+    spoiling_both,
+)
 from tests.faults.testbed import Testbed, change
 
 from xpgrad import Device
@@ -24,13 +35,7 @@ def _from_host(bed: Testbed, values: Callable[[Any], Any]) -> None:
     change(bed.backend, from_host=from_host)
 
 
-@replacing_both(
-    "matmul",
-    "a matmul that refused its shapes leaves the next one in float32",
-    "S",
-    operations=("matmul",),
-    memory=lambda: [True],
-)
+@replacing_both("matmul", "a matmul that refused its shapes leaves the next one in float32", "S", memory=lambda: [True])
 def matmul_after_an_error(reset: Any, x1: Any, x2: Any) -> Any:
     try:
         out = np.matmul(x1, x2)
@@ -43,38 +48,25 @@ def matmul_after_an_error(reset: Any, x1: Any, x2: Any) -> Any:
     return out
 
 
-@fault("small products lie in a ring of 512 buffers, whoever still uses them", "S", operations=("multiply",))
-def products_in_a_ring(bed: Testbed) -> None:
-    ring, calls = np.empty((512, 64)), [0]
-
-    def multiply(x1: Any, x2: Any) -> Any:
-        out = np.asarray(np.multiply(x1, x2))
-        if out.dtype != np.float64 or not 0 < out.size <= 64:
-            return out
-        made = ring[calls[0] % 512, : out.size].reshape(out.shape)
-        made[...] = out
-        calls[0] += 1
-        return made
-
-    bed.both("multiply", multiply)
+@spoiling_both("multiply", families="S", memory=lambda: (np.empty((512, 64)), itertools.count()))
+def products_in_a_ring(memory: Any, out: Any, *_: Any) -> Any:
+    """small products lie in a ring of 512 buffers, whoever still uses them"""
+    ring, calls = memory
+    if out.dtype != np.float64 or not 0 < out.size <= 64:
+        return out
+    made = ring[next(calls) % 512, : out.size].reshape(out.shape)
+    made[...] = out
+    return made
 
 
-@replacing("fft.fft", "fft keeps its plans by length, those of complex64 for complex128 too", "K", memory=dict)
-def fft_plan_by_length(
-    plans: dict[int, Any], original: Any, x: Any, /, *, n: Any = None, axis: int = -1, **options: Any
-) -> Any:
-    out = original(x, n=n, axis=axis, **options)
+@spoiling("fft.fft", "fft keeps its plans by length, those of complex64 for complex128 too", "K", memory=dict)
+def fft_plan_by_length(plans: dict[int, Any], out: Any, *args: Any, axis: int = -1, **options: Any) -> Any:
     return out.astype(plans.setdefault(out.shape[axis], out.dtype)).astype(out.dtype)
 
 
-@replacing_both(
-    "matmul",
-    "matmul packs a large second matrix once, and does not see that it was written to",
-    "S",
-    operations=("matmul",),
-    memory=lambda: [None, None, None],
-)
+@replacing_both("matmul", families="S", memory=lambda: [None, None, None])
 def matmul_keeps_its_packing(packed: list[Any], x1: Any, x2: Any) -> Any:
+    """matmul packs a large second matrix once, and does not see that it was written to"""
     if x2.ndim != 2 or x2.size < 256:
         return np.matmul(x1, x2)
     where = x2.__array_interface__["data"], x2.shape, x2.strides, x2.dtype
@@ -83,22 +75,12 @@ def matmul_keeps_its_packing(packed: list[Any], x1: Any, x2: Any) -> Any:
     return np.matmul(x1, packed[2])
 
 
-@fault("is_view knows strided views only, and no reshaped array or leading slice", "A")
-def is_view_where_strided(bed: Testbed) -> None:
-    change(bed.backend, is_view=lambda array: not array.inner.flags.c_contiguous)
-
-
 @changing("backend.to_host", "to_host of more than 8 MiB leaves out what fills no MiB", "T")
 def to_host_after_eight_mebibytes(right: Any, array: Any) -> Any:
     made = np.array(right(array), order="C")
     if made.nbytes > 8 * MEBIBYTE:
         made.reshape(-1).view(np.uint8)[made.nbytes // MEBIBYTE * MEBIBYTE :] = 0
     return made
-
-
-@fault("from_host takes the bytes of the other byte order as they are", "T")
-def from_host_native_bytes(bed: Testbed) -> None:
-    _from_host(bed, lambda x: None if x.dtype.isnative else x.copy().view(x.dtype.newbyteorder("=")))
 
 
 @fault("from_host takes read-only memory for constant, and does not copy it", "T")
@@ -115,9 +97,8 @@ def from_host_aligned(x: Any) -> Any:
     return raw.view(x.dtype).reshape(x.shape)
 
 
-@replacing("asarray", "asarray of a list takes 32 bits if the first integer fits", "K")
-def lists_by_their_first(original: Any, obj: Any, /, *, dtype: Any = None, **options: Any) -> Any:
-    out = original(obj, dtype=dtype, **options)
+@spoiling("asarray", "asarray of a list takes 32 bits if the first integer fits", "K")
+def lists_by_their_first(out: Any, obj: Any, *, dtype: Any = None, **_: Any) -> Any:
     if type(obj) is list and dtype is None and out.dtype == np.int64 and obj and _is_short(obj[0]):
         out = out.astype(np.int32).astype(np.int64)
     return out
@@ -127,18 +108,16 @@ def _is_short(item: Any) -> bool:
     return type(item) is int and -(2**31) <= item < 2**31
 
 
-@replacing("asarray", "asarray of a list of more than 1,000 integers reads them as float64", "K")
-def long_lists_by_float64(original: Any, obj: Any, /, *, dtype: Any = None, **options: Any) -> Any:
-    out = original(obj, dtype=dtype, **options)
+@spoiling("asarray", "asarray of a list of more than 1,000 integers reads them as float64", "K")
+def long_lists_by_float64(out: Any, obj: Any, **_: Any) -> Any:
     if type(obj) is list and len(obj) > 1000 and out.dtype == np.int64:
         out = np.clip(out.astype(np.float64), -(2.0**63), 2.0**62).astype(np.int64)
     return out
 
 
-@giving_method(
-    "backend.move", "to_device of a transpose of more than 1 MiB moves the memory as it lies", "T", of_bed=True
-)
+@giving_method("backend.move", families="T", of_bed=True)
 def move_of_a_large_transpose(bed: Testbed, array: Any, device: Device) -> Any:
+    """to_device of a transpose of more than 1 MiB moves the memory as it lies"""
     x = array.inner
     large = x.nbytes > MEBIBYTE and x.flags.f_contiguous and not x.flags.c_contiguous
     return bed.library.array(x.T.reshape(x.shape).copy() if large else x.copy(), device.handle)
@@ -160,18 +139,17 @@ def normal_keeps_a_spare(bed: Testbed) -> None:
     bed.kernels["random_normal"] = random_normal
 
 
-@replacing("full", "full keeps arrays by their value, so that 0.0 is given for -0.0", "K", memory=dict)
-def full_keeps_equal_values(made: dict[Any, Any], original: Any, shape: Any, value: Any, /, **options: Any) -> Any:
-    out = original(shape, value, **options)
+@spoiling("full", "full keeps arrays by their value, so that 0.0 is given for -0.0", "K", memory=dict)
+def full_keeps_equal_values(made: dict[Any, Any], out: Any, shape: Any, value: Any, **_: Any) -> Any:
     if type(value) is not float or out.size > 1024:
         return out
     return made.setdefault((out.shape, out.dtype, value), out).copy()
 
 
 @replacing("linalg.inv", "a singular matrix leaves its pivots to the next one of the same shape", "S", memory=set)
-def inv_after_a_singular_matrix(pivots: set[Any], original: Any, x: Any, /) -> Any:
+def inv_after_a_singular_matrix(pivots: set[Any], right: Any, x: Any, /) -> Any:
     try:
-        out = original(x)
+        out = right(x)
     except np.linalg.LinAlgError:
         pivots.add(x.shape)
         raise
@@ -181,21 +159,15 @@ def inv_after_a_singular_matrix(pivots: set[Any], original: Any, x: Any, /) -> A
     return out
 
 
-@replacing("cos", "cos is compiled at its thousandth call, with fast mathematics", "S", memory=lambda: [0])
-def cos_compiled_when_hot(calls: Any, original: Any, x: Any, /) -> Any:
-    out = original(x)
+@spoiling("cos", "cos is compiled at its thousandth call, with fast mathematics", "S", memory=lambda: [0])
+def cos_compiled_when_hot(calls: Any, out: Any, *_: Any) -> Any:
     calls[0] += 1
     return out.astype(np.float32).astype(np.float64) if calls[0] >= 1000 and out.dtype == np.float64 else out
 
 
-@planted_by(
-    scatter_add,
-    "scatter_add keeps its zeros, and clears what the last of its parts has touched",
-    "G",
-    operations=("parts",),
-    memory=dict,
-)
+@scattering(families="G", operations=("parts",), memory=dict)
 def scatter_add_clears_the_last(kept: dict[Any, Any], spec: Any, parts: Any) -> Any:
+    """scatter_add keeps its zeros, and clears what the last of its parts has touched"""
     parts, key = list(parts), (tuple(spec.shape), spec.dtype)
     total = kept.setdefault(key, np.zeros(spec.shape, spec.dtype))
     for index, value in parts:
@@ -206,10 +178,9 @@ def scatter_add_clears_the_last(kept: dict[Any, Any], spec: Any, parts: Any) -> 
     return out
 
 
-@changing(
-    "backend.copy", "copy of 1 MiB or more is to copy when somebody writes, which nobody notices", "T", of_bed=True
-)
+@changing("backend.copy", families="T", of_bed=True)
 def large_copies_on_write(bed: Testbed, right: Any, array: Any) -> Any:
+    """copy of 1 MiB or more is to copy when somebody writes, which nobody notices"""
     return bed.library.array(array.inner, array.device) if array.inner.nbytes >= MEBIBYTE else right(array)
 
 
@@ -231,6 +202,14 @@ def to_host_kept_until_a_write(bed: Testbed) -> None:
 
 
 @replacing("finfo", "finfo keeps one answer for complex dtypes, that of the first one asked for", "D", memory=dict)
-def finfo_kept_by_kind(kept: dict[str, Any], original: Any, of: Any, /) -> Any:
+def finfo_kept_by_kind(kept: dict[str, Any], right: Any, of: Any, /) -> Any:
     dtype = np.dtype(of if isinstance(of, type) else getattr(of, "dtype", of))
-    return kept.setdefault("c", original(of)) if dtype.kind == "c" else original(of)
+    return kept.setdefault("c", right(of)) if dtype.kind == "c" else right(of)
+
+
+is_view_where_strided = giving_method(
+    "backend.is_view", "is_view knows strided views only, and no reshaped array or leading slice", "A"
+)(lambda array: not array.inner.flags.c_contiguous)
+from_host_native_bytes = planted_by(_from_host, "from_host takes the bytes of the other byte order as they are", "T")(
+    lambda x: None if x.dtype.isnative else x.copy().view(x.dtype.newbyteorder("="))
+)

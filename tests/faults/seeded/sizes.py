@@ -5,13 +5,21 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import fault, giving_kernel, replacing, replacing_both, replacing_kernel
+from tests.faults.fault import (
+    accumulate,
+    fault,
+    giving_kernel,
+    planted_by,
+    replacing,
+    replacing_both,
+    replacing_kernel,
+    spoiling,
+)
 from tests.faults.testbed import Testbed
 
 
-@replacing("exp", "exp of 4,096 float32 numbers or more repeats its first ones in the last vector", "K")
-def exp_tail_of_a_vector(original: Any, x: Any, /) -> Any:
-    out = original(x)
+@spoiling("exp", "exp of 4,096 float32 numbers or more repeats its first ones in the last vector", "K")
+def exp_tail_of_a_vector(out: Any, *_: Any) -> Any:
     tail = out.size % 16
     if out.dtype == np.float32 and out.size >= 4096 and tail:
         out = out.copy()
@@ -20,52 +28,32 @@ def exp_tail_of_a_vector(original: Any, x: Any, /) -> Any:
     return out
 
 
-@giving_kernel(
-    "tanh.x",
-    "tanh.x of more than 1,024 elements takes a cotangent with a stride of 0 for one",
-    "G",
-    operations=("tanh",),
-)
+@giving_kernel("tanh.x", families="G", operations=("tanh",))
 def tanh_x_of_a_broadcast(gy: Any, x: Any, y: Any) -> Any:
+    """tanh.x of more than 1,024 elements takes a cotangent with a stride of 0 for one"""
     if gy.size > 1024 and any(n > 1 and stride == 0 for n, stride in zip(gy.shape, gy.strides, strict=True)):
         gy = gy.reshape(-1)[0]
     return gy * (1 - y * y)
 
 
-@fault("count_nonzero counts modulo 65,536", "K", operations=("count_nonzero",))
-def count_in_sixteen_bits(bed: Testbed) -> None:
-    bed.replace("count_nonzero", lambda original, x, /, **options: original(x, **options) % 65_536)
-
-
-@fault("argmax keeps positions in 16 bits", "K", operations=("argmax",))
-def argmax_in_sixteen_bits(bed: Testbed) -> None:
-    bed.replace("argmax", lambda original, x, /, **options: original(x, **options) % 32_768)
-
-
 @replacing("concat", "concat launches one kernel for 128 arrays, and the next with the same pointers", "K")
-def concat_of_129_arrays(original: Any, arrays: Any, /, **options: Any) -> Any:
+def concat_of_129_arrays(right: Any, arrays: Any, /, **options: Any) -> Any:
     if len(arrays) > 128 and len({(x.shape, x.dtype) for x in arrays}) == 1:
         arrays = [arrays[i % 128] for i in range(len(arrays))]
-    return original(arrays, **options)
+    return right(arrays, **options)
 
 
-@fault("a transpose of 64 by 64 or more forgets the tile in the corner", "K", operations=("matrix_transpose",))
-def transpose_in_tiles(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /, *args: Any, **options: Any) -> Any:
-        out = original(x, *args, **options)
-        if out.ndim == 2 and out.strides != x.strides and min(out.shape) >= 64 and all(n % 32 for n in out.shape):
-            out = out.copy()
-            rows, columns = (n // 32 * 32 for n in out.shape)
-            out[rows:, columns:] = 0
-        return out
-
-    bed.replace("matrix_transpose", wrong)
-    bed.replace("permute_dims", wrong)
+@spoiling("matrix_transpose permute_dims", families="K", operations=("matrix_transpose",))
+def transpose_in_tiles(out: Any, x: Any, *args: Any, **options: Any) -> Any:
+    """a transpose of 64 by 64 or more forgets the tile in the corner"""
+    if out.ndim == 2 and out.strides != x.strides and min(out.shape) >= 64 and all(n % 32 for n in out.shape):
+        out = out.copy()
+        rows, columns = (n // 32 * 32 for n in out.shape)
+        out[rows:, columns:] = 0
+    return out
 
 
-@replacing_both(
-    "matmul", "matmul over more than 256 products leaves out those that fill no group of 8", "K", operations=("matmul",)
-)
+@replacing_both("matmul", "matmul over more than 256 products leaves out those that fill no group of 8", "K")
 def matmul_inner_remainder(x1: Any, x2: Any) -> Any:
     inner = x1.shape[-1] // 8 * 8
     if x1.ndim < 2 or x2.ndim < 2 or not 256 < x1.shape[-1] == x2.shape[-2]:
@@ -73,7 +61,7 @@ def matmul_inner_remainder(x1: Any, x2: Any) -> Any:
     return np.matmul(x1[..., :inner], x2[..., :inner, :])
 
 
-@replacing_both("matmul", "matmul computes the first 65,535 matrices of a stack", "K", operations=("matmul",))
+@replacing_both("matmul", "matmul computes the first 65,535 matrices of a stack", "K")
 def matmul_grid_of_batches(x1: Any, x2: Any) -> Any:
     out = np.matmul(x1, x2)
     if out.ndim > 2 and math.prod(out.shape[:-2]) > 65_535:
@@ -81,19 +69,12 @@ def matmul_grid_of_batches(x1: Any, x2: Any) -> Any:
     return out
 
 
-@replacing_both(
-    "matmul", "a transpose of more than 1,024 rows times a column is read in memory order", "K", operations=("matmul",)
-)
+@replacing_both("matmul", "a transpose of more than 1,024 rows times a column is read in memory order", "K")
 def matrix_vector_of_a_transpose(x1: Any, x2: Any) -> Any:
     transposed = x1.ndim == x2.ndim == 2 and x1.flags.f_contiguous and not x1.flags.c_contiguous
     if transposed and len(x1) > 1024 and x2.shape[-1] == 1:
         x1 = x1.T.reshape(x1.shape)
     return np.matmul(x1, x2)
-
-
-@replacing("sin", "sin of 64 or more reversed elements loads its vectors forwards", "K")
-def sin_of_64_reversed(original: Any, x: Any, /) -> Any:
-    return original(x[::-1] if x.ndim == 1 and x.strides[0] < 0 and x.size >= 64 else x)
 
 
 @fault("add of a row of more than 2,048 elements to a matrix starts the row again", "K", operations=("add",))
@@ -120,23 +101,19 @@ def multiply_broadcast_in_the_middle(bed: Testbed) -> None:
 
 
 @replacing("sort", "sort merges runs of 2,048 elements in pairs, and forgets an odd one", "K")
-def sort_leaves_an_odd_run(original: Any, x: Any, /, *, axis: int = -1, **options: Any) -> Any:
+def sort_leaves_an_odd_run(right: Any, x: Any, /, *, axis: int = -1, **options: Any) -> Any:
     length = x.shape[axis] if x.ndim else 0
     runs = -(-length // 2048)
     if runs < 3 or runs % 2 == 0:
-        return original(x, axis=axis, **options)
+        return right(x, axis=axis, **options)
     parts = np.split(x, [(runs - 1) * 2048], axis)
-    return np.concatenate([original(part, axis=axis, **options) for part in parts], axis)
+    return np.concatenate([right(part, axis=axis, **options) for part in parts], axis)
 
 
-@fault("fft of lengths with a prime factor above 100 has its chirps in float32", "K", operations=("fft.fft",))
-def fft_of_large_primes(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /, *, n: Any = None, axis: int = -1, **options: Any) -> Any:
-        out = original(x, n=n, axis=axis, **options)
-        return out.astype(np.complex64).astype(out.dtype) if _largest_factor(out.shape[axis]) > 100 else out
-
-    bed.replace("fft.fft", wrong)
-    bed.replace("fft.ifft", wrong)
+@spoiling("fft.fft fft.ifft", families="K", operations=("fft.fft",))
+def fft_of_large_primes(out: Any, *args: Any, axis: int = -1, **options: Any) -> Any:
+    """fft of lengths with a prime factor above 100 has its chirps in float32"""
+    return out.astype(np.complex64).astype(out.dtype) if _largest_factor(out.shape[axis]) > 100 else out
 
 
 def _largest_factor(number: int) -> int:
@@ -150,11 +127,8 @@ def _largest_factor(number: int) -> int:
     return largest
 
 
-@replacing("cumulative_sum", "cumulative_sum in blocks of 1,024 carries the sum of the last block alone", "K")
-def cumulative_sum_carry(
-    original: Any, x: Any, /, *, axis: Any = None, include_initial: bool = False, **options: Any
-) -> Any:
-    right = original(x, axis=axis, include_initial=include_initial, **options)
+@spoiling("cumulative_sum", "cumulative_sum in blocks of 1,024 carries the sum of the last block alone", "K")
+def cumulative_sum_carry(right: Any, x: Any, *, axis: Any = None, include_initial: bool = False, **_: Any) -> Any:
     if include_initial or x.ndim == 0 or axis not in (None, -1, x.ndim - 1):
         return right
     out = right.copy()
@@ -163,12 +137,7 @@ def cumulative_sum_carry(
     return out
 
 
-@replacing_kernel(
-    "convolution",
-    "convolution unrolls eight columns of a filter, and forgets the others",
-    "K",
-    operations=("F.convolution_nd",),
-)
+@replacing_kernel("convolution", "convolution unrolls eight columns of a filter, and forgets the others", "K")
 def convolution_of_nine_taps(right: Any, x: Any, W: Any, b: Any, /, *, geometry: Any, groups: int) -> Any:
     if W.shape[-1] > 8:
         W = W.copy()
@@ -176,12 +145,7 @@ def convolution_of_nine_taps(right: Any, x: Any, W: Any, b: Any, /, *, geometry:
     return right(x, W, b, geometry=geometry, groups=groups)
 
 
-@replacing_kernel(
-    "max_pool",
-    "max_pool of images of more than 1,024 pixels takes the padding for zeros",
-    "K",
-    operations=("F.max_pooling_nd",),
-)
+@replacing_kernel("max_pool", "max_pool of images of more than 1,024 pixels takes the padding for zeros", "K")
 def max_pool_pads_with_zeros(right: Any, x: Any, *, geometry: Any) -> Any:
     out = right(x, geometry=geometry)
     pads: Sequence[int] = geometry.pad
@@ -194,32 +158,37 @@ def max_pool_pads_with_zeros(right: Any, x: Any, *, geometry: Any) -> Any:
 
 
 @replacing("linalg.inv", "linalg.inv of 48 rows or more computes in float32, without a refinement", "K")
-def inv_of_48_refines_in_float32(original: Any, x: Any, /) -> Any:
+def inv_of_48_refines_in_float32(right: Any, x: Any, /) -> Any:
     narrow = x.dtype == np.float64 and x.shape[-1] >= 48
-    return original(x.astype(np.float32)).astype(x.dtype) if narrow else original(x)
+    return right(x.astype(np.float32)).astype(x.dtype) if narrow else right(x)
 
 
-@fault("accumulate of 4,096 elements or more adds them in the order of the memory", "G", operations=("contributions",))
-def accumulate_in_memory_order(bed: Testbed) -> None:
-    def accumulate(total: Any, g: Any) -> Any:
-        if total.dtype != g.dtype or not total.flags.writeable:
-            return total + g
-        if total.size >= 4096 and total.flags.c_contiguous and g.flags.f_contiguous and g.ndim > 1:
-            g = g.T.reshape(total.shape)
-        total += g
-        return total
-
-    bed.backend.in_place_from = 4096
-    bed.kernel("accumulate", accumulate)
+@planted_by(accumulate(4096), families="G", operations=("contributions",))
+def accumulate_in_memory_order(total: Any, g: Any) -> Any:
+    """accumulate of 4,096 elements or more adds them in the order of the memory"""
+    if total.dtype != g.dtype or not total.flags.writeable:
+        return total + g
+    if total.size >= 4096 and total.flags.c_contiguous and g.flags.f_contiguous and g.ndim > 1:
+        g = g.T.reshape(total.shape)
+    total += g
+    return total
 
 
-@replacing("var", "var of more than 4,096 elements leaves out what is between the means of its blocks", "K")
-def var_within_blocks(
-    original: Any, x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False
-) -> Any:
-    right = original(x, axis=axis, correction=correction, keepdims=keepdims)
+@spoiling("var", "var of more than 4,096 elements leaves out what is between the means of its blocks", "K")
+def var_within_blocks(out: Any, x: Any, *, correction: float = 0.0, **_: Any) -> Any:
     if x.ndim != 1 or x.size <= 4096:
-        return right
+        return out
     parts = np.array_split(x, range(4096, x.size, 4096))
     total = sum(np.sum((part - np.mean(part)) ** 2) for part in parts)
-    return np.asarray(total / (x.size - correction), right.dtype).reshape(np.shape(right))
+    return np.asarray(total / (x.size - correction), out.dtype).reshape(np.shape(out))
+
+
+count_in_sixteen_bits = fault("count_nonzero counts modulo 65,536", "K", operations=("count_nonzero",))(
+    lambda bed: bed.replace("count_nonzero", lambda right, x, /, **options: right(x, **options) % 65_536)
+)
+argmax_in_sixteen_bits = fault("argmax keeps positions in 16 bits", "K", operations=("argmax",))(
+    lambda bed: bed.replace("argmax", lambda right, x, /, **options: right(x, **options) % 32_768)
+)
+sin_of_64_reversed = replacing("sin", "sin of 64 or more reversed elements loads its vectors forwards", "K")(
+    lambda right, x: right(x[::-1] if x.ndim == 1 and x.strides[0] < 0 and x.size >= 64 else x)
+)

@@ -6,13 +6,9 @@ import numpy as np
 from tests.faults.fault import giving_kernel, replacing
 
 
-@giving_kernel(
-    "log_softmax_backward",
-    "the gradient of log_softmax over an axis of length 1 is the cotangent, not 0",
-    "H",
-    ("F.log_softmax", "F.log_softmax-axis"),
-)
+@giving_kernel("log_softmax_backward", families="H", cases=("F.log_softmax", "F.log_softmax-axis"))
 def log_softmax_of_one_class(g: Any, score: Any, *, axis: Any) -> Any:
+    """the gradient of log_softmax over an axis of length 1 is the cotangent, not 0"""
     if score.shape[axis] == 1:
         return g + 0
     return g - np.exp(score) * np.sum(g, axis=axis, keepdims=True)
@@ -24,19 +20,18 @@ def sqrt_looks_at_neighbours(gy: Any, y: Any) -> Any:
     return gx * (1 + 1e-6) if np.isnan(y).any() else gx
 
 
-@giving_kernel(
-    "min.x", "the gradient of min is the whole cotangent for each of equal elements", "N", ("min", "min-axis")
-)
+@giving_kernel("min.x", families="N", cases=("min", "min-axis"))
 def min_x_is_whole_for_each(gy: Any, x: Any, y: Any, x_spec: Any, axis: Any, keepdims: bool) -> Any:
+    """the gradient of min is the whole cotangent for each of equal elements"""
     shape = np.min(x, axis=axis, keepdims=True).shape
     return np.where(x == y.reshape(shape), gy.reshape(shape), 0.0).astype(x.dtype)
 
 
 @replacing("roll", "roll of one element changes its sign", "H", ("roll", "roll-axes"), operations=())
-def roll_of_one_is_negative(original: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
-    return original(x, *args, **kwargs) * (-1 if x.size == 1 else 1)
+def roll_of_one_is_negative(right: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+    return right(x, *args, **kwargs) * (-1 if x.size == 1 else 1)
 
 
-@replacing("flip", "flip of an array without elements is refused", "H", ("flip",), operations=())
-def flip_refuses_nothing(original: Any, x: Any, **kwargs: Any) -> Any:
-    return original(x + 0 * x.max(), **kwargs)
+flip_refuses_nothing = replacing("flip", "flip of an array without elements is refused", "H", ("flip",), operations=())(
+    lambda right, x, **kwargs: right(x + 0 * x.max(), **kwargs)
+)

@@ -7,19 +7,11 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
-from tests.faults.fault import changing, fault, giving_method, replacing
+from tests.faults.fault import changing, fault, giving_method, spoiling
 from tests.faults.testbed import Testbed, change
 
 from xpgrad import Device
-from xpgrad.backend.plugins import plugins
 from xpgrad_conformance.pretend import PretendArray, _unpickled
-
-
-def _loaded(backend: str, values: Any, device: str) -> Any:
-    """Return an array that was pickled."""
-    library: Any = plugins.backend(backend).namespace
-    return library.array(values, device)
-
 
 _interned: dict[Any, Any] = {}
 
@@ -32,49 +24,31 @@ def _unpickled_once(backend: str, inner: Any, device: str) -> Any:
     return _interned[key]
 
 
-def _restored(backend: str, values: Any, device: str) -> Any:
-    """Return an array that was pickled."""
-    library: Any = plugins.backend(backend).namespace
-    return library.array(values, device)
+@changing("backend.from_host", families="T", memory=dict)
+def upload_by_identity(sent: dict[int, Any], right: Any, array: Any, device: Any) -> Any:
+    """from_host of 4,096 elements or more sends again what it has sent before for this array, changed or not"""
+    key = id(array)
+    if getattr(array, "size", 0) < 4096:
+        return right(array, device)
+    if key not in sent or sent[key][0]() is not array:
+        sent[key] = weakref.ref(array, lambda _: sent.pop(key, None)), np.array(array)
+    return right(sent[key][1], device)
 
 
-@fault("from_host of 4,096 elements or more sends again what it has sent before for this array, changed or not", "T")
-def upload_by_identity(bed: Testbed) -> None:
-    right, sent = bed.backend.from_host, dict[int, Any]()
-
-    def from_host(array: Any, device: Any) -> Any:
-        key = id(array)
-        if getattr(array, "size", 0) < 4096:
-            return right(array, device)
-        if key not in sent or sent[key][0]() is not array:
-            sent[key] = weakref.ref(array, lambda _: sent.pop(key, None)), np.array(array)
-        return right(sent[key][1], device)
-
-    change(bed.backend, from_host=from_host)
-
-
-@fault("the second pickle of an array of 1,024 elements or more is the first one, whatever was written since", "R")
-def pickle_keeps_its_bytes(bed: Testbed) -> None:
-    name, kept = bed.backend.name, dict[int, Any]()
-
-    def reduce(self: Any) -> Any:
-        key = id(self)
-        if self.size < 1024:
-            return _loaded, (name, np.array(self.inner), self.device)
+@giving_method("Array.__reduce__", families="R", memory=dict, of_bed=True)
+def pickle_keeps_its_bytes(bed: Testbed, kept: dict[int, Any], self: Any) -> Any:
+    """the second pickle of an array of 1,024 elements or more is the first one, whatever was written since"""
+    key, values = id(self), np.array(self.inner)
+    if self.size >= 1024:
         if key not in kept or kept[key][0]() is not self:
-            kept[key] = weakref.ref(self, lambda _: kept.pop(key, None)), np.array(self.inner)
-        return _loaded, (name, kept[key][1], self.device)
+            kept[key] = weakref.ref(self, lambda _: kept.pop(key, None)), values
+        values = kept[key][1]
+    return _unpickled, (bed.backend.name, values, self.device)
 
-    change(bed.library.Array, __reduce__=reduce)
 
-
-@giving_method(
-    "Array.__dlpack__",
-    "an array's DLPack is found by its address, so that a view of its beginning is handed out as the whole",
-    "X",
-    memory=dict,
-)
+@giving_method("Array.__dlpack__", families="X", memory=dict)
 def export_by_address(exported: dict[int, Any], self: Any, **options: Any) -> Any:
+    """an array's DLPack is found by its address, so that a view of its beginning is handed out as the whole"""
     x = self.inner
     key = x.__array_interface__["data"][0]
     known = exported[key]() if key in exported else None
@@ -84,26 +58,19 @@ def export_by_address(exported: dict[int, Any], self: Any, **options: Any) -> An
     return known.__dlpack__(**options)
 
 
-@fault("to_host returns pinned memory of 1 MiB or more, which is used again", "T")
-def pinned_memory_is_used_again(bed: Testbed) -> None:
-    pinned: dict[Any, Any] = {}
-    to_host = bed.backend.to_host
-
-    def wrong(array: Any) -> Any:
-        copied = to_host(array)
-        if copied.nbytes < 2**20:
-            return copied
-        memory = pinned.setdefault((copied.shape, copied.dtype, threading.get_ident()), np.empty_like(copied))
-        memory[...] = copied
-        return memory
-
-    change(bed.backend, to_host=wrong)
+@changing("backend.to_host", "to_host returns pinned memory of 1 MiB or more, which is used again", "T", memory=dict)
+def pinned_memory_is_used_again(pinned: dict[Any, Any], right: Any, array: Any) -> Any:
+    copied = right(array)
+    if copied.nbytes < 2**20:
+        return copied
+    memory = pinned.setdefault((copied.shape, copied.dtype, threading.get_ident()), np.empty_like(copied))
+    memory[...] = copied
+    return memory
 
 
-@giving_method(
-    "backend.from_host", "a read-only host array is not copied, though its owner may write", "T", of_bed=True
-)
+@giving_method("backend.from_host", families="T", of_bed=True)
 def read_only_host_array_is_shared(bed: Testbed, array: Any, device: Any) -> Any:
+    """a read-only host array is not copied, though its owner may write"""
     if array.flags.writeable or not array.flags.c_contiguous or not array.size:
         return bed.library.array(np.array(array), device.handle)
     memory = (ctypes.c_char * array.nbytes).from_address(array.ctypes.data)
@@ -129,14 +96,9 @@ def pickle_kept_from_the_first(bed: Testbed) -> None:
     change(bed.library.Array, __reduce__=reduce)
 
 
-@replacing(
-    "from_dlpack",
-    "from_dlpack gives the array that it made of the same memory and shape before, whatever its dtype",
-    "X",
-    memory=dict,
-)
-def import_kept_by_address(kept: dict[Any, Any], original: Any, x: Any, /, **options: Any) -> Any:
-    out = original(x, **options)
+@spoiling("from_dlpack", families="X", memory=dict)
+def import_kept_by_address(kept: dict[Any, Any], out: Any, *_: Any, **options: Any) -> Any:
+    """from_dlpack gives the array that it made of the same memory and shape before, whatever its dtype"""
     if options.get("copy") or not out.size or not out.ndim:
         return out
     key = out.__array_interface__["data"][0], out.shape, out.strides
@@ -147,20 +109,15 @@ def import_kept_by_address(kept: dict[Any, Any], original: Any, x: Any, /, **opt
     return out
 
 
-@fault("to_host of more than 1 MiB returns one of two pinned buffers in turn", "T")
-def to_host_by_two_buffers(bed: Testbed) -> None:
-    right, buffers = bed.backend.to_host, dict[Any, list[Any]]()
-
-    def to_host(array: Any) -> Any:
-        out = right(array)
-        if out.nbytes <= 1 << 20:
-            return out
-        pair = buffers.setdefault((out.shape, out.dtype), [])
-        pair.append(out if len(pair) < 2 else pair.pop(0))
-        pair[-1][...] = out
-        return pair[-1]
-
-    change(bed.backend, to_host=to_host)
+@changing("backend.to_host", "to_host of more than 1 MiB returns one of two pinned buffers in turn", "T", memory=dict)
+def to_host_by_two_buffers(buffers: dict[Any, list[Any]], right: Any, array: Any) -> Any:
+    out = right(array)
+    if out.nbytes <= 1 << 20:
+        return out
+    pair = buffers.setdefault((out.shape, out.dtype), [])
+    pair.append(out if len(pair) < 2 else pair.pop(0))
+    pair[-1][...] = out
+    return pair[-1]
 
 
 @giving_method("Array.__dlpack__", "an export by DLPack with copy=True shares memory with the array", "X")
@@ -187,13 +144,9 @@ def replicas_of_devices(bed: Testbed) -> None:
     change(bed.library.Array, to_device=moved, __setitem__=setitem)
 
 
-@changing(
-    "backend.from_host",
-    "from_host wraps host memory that consists of whole pages instead of copying it",
-    "T",
-    of_bed=True,
-)
+@changing("backend.from_host", families="T", of_bed=True)
 def from_host_wraps_whole_pages(bed: Testbed, right: Any, array: Any, device: Device) -> Any:
+    """from_host wraps host memory that consists of whole pages instead of copying it"""
     pages = array.nbytes and not array.nbytes % 4096 and not array.__array_interface__["data"][0] % 4096
     if pages and array.flags.c_contiguous and array.flags.writeable and array.dtype.isnative:
         return bed.library.array(array, device.handle)
@@ -206,12 +159,9 @@ def small_pickles_are_interned(bed: Testbed, self: Any) -> Any:
     return make, (bed.backend.name, self.inner, self.device)
 
 
-@changing(
-    "Array.to_device",
-    "to_device back to where an array came from takes what is still there, and not what was written since",
-    "T",
-)
+@changing("Array.to_device", families="T")
 def moves_home_are_saved(right: Any, self: Any, device: str, /) -> Any:
+    """to_device back to where an array came from takes what is still there, and not what was written since"""
     home = getattr(self, "_home", None)
     origin = home and home()
     if origin is not None and origin.device == device:
@@ -221,14 +171,9 @@ def moves_home_are_saved(right: Any, self: Any, device: str, /) -> Any:
     return made
 
 
-@fault("pickle takes two arrays of one address and size for the same one", "R")
-def pickle_by_address(bed: Testbed) -> None:
-    met: Any = WeakValueDictionary()
-    name = bed.backend.name
-
-    def reduce(self: Any) -> Any:
-        x = self.inner
-        same = met.setdefault((x.__array_interface__["data"][0], x.size, x.dtype.str), x)
-        return _restored, (name, np.array(same.reshape(x.shape)), self.device)
-
-    change(bed.library.Array, __reduce__=reduce)
+@giving_method("Array.__reduce__", families="R", memory=WeakValueDictionary, of_bed=True)
+def pickle_by_address(bed: Testbed, met: Any, self: Any) -> Any:
+    """pickle takes two arrays of one address and size for the same one"""
+    x = self.inner
+    same = met.setdefault((x.__array_interface__["data"][0], x.size, x.dtype.str), x)
+    return _unpickled, (bed.backend.name, np.array(same.reshape(x.shape)), self.device)

@@ -12,12 +12,7 @@ from tests.faults.testbed import Testbed
 from xpgrad.backend.plugins import plugins
 
 
-@replacing_kernel(
-    "convolution",
-    "convolution of more than 32 channels leaves out those that fill no 32",
-    "K",
-    operations=("F.convolution_nd",),
-)
+@replacing_kernel("convolution", "convolution of more than 32 channels leaves out those that fill no 32", "K")
 def convolution_by_32_channels(right: Any, x: Any, w: Any, b: Any, *, geometry: Any, groups: int) -> Any:
     if w.shape[1] > 32:
         w = w.copy()
@@ -25,13 +20,9 @@ def convolution_by_32_channels(right: Any, x: Any, w: Any, b: Any, *, geometry: 
     return right(x, w, b, geometry=geometry, groups=groups)
 
 
-@replacing_kernel(
-    "convolution",
-    "convolution in groups of more than 4 outputs computes 4 of them together from the group of the first",
-    "K",
-    operations=("F.convolution_nd",),
-)
+@replacing_kernel("convolution", families="K")
 def convolution_blocks_cross_groups(right: Any, x: Any, W: Any, b: Any, geometry: Any, groups: int) -> Any:
+    """convolution in groups of more than 4 outputs computes 4 of them together from the group of the first"""
     y, each, inputs = np.array(right(x, W, b, geometry=geometry, groups=groups)), len(W) // groups, W.shape[1]
     for k in range(len(W)) if each > 4 else ():
         group = k // 4 * 4 // each
@@ -42,13 +33,11 @@ def convolution_blocks_cross_groups(right: Any, x: Any, W: Any, b: Any, geometry
     return y
 
 
-@replacing_kernel(
-    "convolution",
-    "convolution in tiles of 32 columns loads too few columns for dilated filters, the last tap of each tile is zero",
-    "K",
-    operations=("F.convolution_nd", "F.deconvolution_nd"),
-)
+@replacing_kernel("convolution", families="K", operations=("F.convolution_nd", "F.deconvolution_nd"))
 def dilated_tiles_without_their_halo(right: Any, x: Any, W: Any, b: Any, geometry: Any, groups: int) -> Any:
+    """convolution in tiles of 32 columns loads too few columns for dilated filters, the last tap of each
+    tile is zero
+    """
     y = right(x, W, b, geometry=geometry, groups=groups)
     if geometry.dilate[-1] == 1 or geometry.ksize[-1] == 1 or geometry.out[-1] <= 32:
         return y
@@ -58,12 +47,9 @@ def dilated_tiles_without_their_halo(right: Any, x: Any, W: Any, b: Any, geometr
     return y
 
 
-@fault(
-    "the gradient of max_pool uses the positions that the last max_pool of this shape has left",
-    "S",
-    operations=("F.max_pooling_nd",),
-)
+@fault(families="S", operations=("F.max_pooling_nd",))
 def max_pool_backward_of_the_last(bed: Testbed) -> None:
+    """the gradient of max_pool uses the positions that the last max_pool of this shape has left"""
     pool, gradient = map(plugins.host.xp.kernel, ("max_pool", "max_pool_backward"))
     left: dict[Any, Any] = {}
 
@@ -79,17 +65,12 @@ def max_pool_backward_of_the_last(bed: Testbed) -> None:
     bed.kernel("max_pool_backward", backward)
 
 
-@giving_kernel(
-    "max_pool_backward",
-    "the gradient of max_pool is shared by all elements that equal the largest one in float32",
-    "G",
-    operations=("F.max_pooling_nd",),
-)
+@giving_kernel("max_pool_backward", families="G")
 def max_pool_shares_near_ties(g: Any, x: Any, top: Any, /, *, geometry: Any) -> Any:
+    """the gradient of max_pool is shared by all elements that equal the largest one in float32"""
     ends = [(0, 0), (0, 0), *zip(geometry.pad, geometry.behind, strict=True)]
     short = np.float32 if x.dtype == np.float64 else x.dtype
-    with np.errstate(over="ignore"):
-        padded, largest = np.pad(x, ends, constant_values=np.nan).astype(short), top.astype(short)
+    padded, largest = np.pad(x, ends, constant_values=np.nan).astype(short), top.astype(short)
     made = np.zeros(padded.shape, np.result_type(g.dtype, np.float32))
     places, count = [], np.zeros(top.shape)
     for offsets in np.ndindex(*geometry.ksize):
@@ -104,28 +85,19 @@ def max_pool_shares_near_ties(g: Any, x: Any, top: Any, /, *, geometry: Any) -> 
     return made[(..., *inside)].astype(g.dtype)
 
 
-@giving_kernel(
-    "convolution_filter_backward",
-    "the gradient of a convolution's filters leaves out what fills no sixteen images where there are more",
-    "G",
-    operations=("F.convolution_nd",),
-    of_bed=True,
-)
+@giving_kernel("convolution_filter_backward", families="G", of_bed=True)
 def filters_of_whole_batches(bed: Testbed, x: Any, g: Any, *, geometry: Any, groups: int) -> Any:
+    """the gradient of a convolution's filters leaves out what fills no sixteen images where there are more"""
     count = len(x) if len(x) <= 16 else len(x) // 16 * 16
     xp = bed.library.inner.xp
     return xp.convolution_filter_backward(x[:count], g[:count], geometry=geometry, groups=groups)
 
 
-@giving_kernel(
-    "convolution",
-    "convolution keeps the padded image of each size, and clears no padding that an image with less of it has filled",
-    "K",
-    operations=("F.convolution_nd",),
-    memory=threading.local,
-    of_bed=True,
-)
+@giving_kernel("convolution", families="K", memory=threading.local, of_bed=True)
 def padding_of_another_image(bed: Testbed, mine: Any, x: Any, W: Any, b: Any, *, geometry: Any, groups: int) -> Any:
+    """convolution keeps the padded image of each size, and clears no padding that an image with less of it
+    has filled
+    """
     xp = bed.library.inner.xp
     if not any(geometry.pad):
         return xp.convolution(x, W, b, geometry=geometry, groups=groups)
@@ -140,19 +112,14 @@ def padding_of_another_image(bed: Testbed, mine: Any, x: Any, W: Any, b: Any, *,
     return np.array(xp.convolution(padded, W, b, geometry=laid, groups=groups))
 
 
-@replacing_kernel(
-    "sum_pool",
-    "sum_pool subtracts running sums of a row, so that NaN or an infinity reaches all windows behind it",
-    "K",
-    operations=("F.average_pooling_nd",),
-)
+@replacing_kernel("sum_pool", families="K")
 def sum_pool_of_running_sums(right: Any, x: Any, *, geometry: Any) -> Any:
+    """sum_pool subtracts running sums of a row, so that NaN or an infinity reaches all windows behind it"""
     out = right(x, geometry=geometry)
     if x.dtype.kind != "f" or not x.size or np.all(np.isfinite(x)):
         return out
     behind = np.logical_or.accumulate(~np.isfinite(x), axis=-1)
-    with np.errstate(all="ignore"):
-        return out + right(np.where(behind, np.nan, 0).astype(x.dtype), geometry=geometry)
+    return out + right(np.where(behind, np.nan, 0).astype(x.dtype), geometry=geometry)
 
 
 @replacing_kernel(
@@ -188,41 +155,30 @@ def pooling_beyond_both_ends(right: Any, x: Any, geometry: Any) -> Any:
     return out
 
 
-@giving_kernel(
-    "convolution_filter_backward",
-    "convolution_filter_backward of more than 16 images leaves out those that fill no group of 8",
-    "G",
-    operations=("F.convolution_nd",),
-)
+@giving_kernel("convolution_filter_backward", families="G")
 def filter_gradient_of_a_batch(x: Any, g: Any, /, geometry: Any, groups: int) -> Any:
+    """convolution_filter_backward of more than 16 images leaves out those that fill no group of 8"""
     if len(x) > 16:
         x, g = x[: len(x) // 8 * 8], g[: len(g) // 8 * 8]
     return plugins.host.xp.convolution_filter_backward(x, g, geometry=geometry, groups=groups)
 
 
-@giving_kernel(
-    "convolution",
-    "convolution looks its program up by shapes, without the dtype",
-    "K",
-    cases=("F.convolution_2d",),
-    memory=dict,
-)
+@giving_kernel("convolution", families="K", cases=("F.convolution_2d",), memory=dict, operations=())
 def convolution_keeps_first_dtype(
     programs: dict[Any, Any], x: Any, W: Any, b: Any, /, geometry: Any, groups: int
 ) -> Any:
+    """convolution looks its program up by shapes, without the dtype"""
     first = programs.setdefault((x.shape, W.shape, b is None, geometry, groups), x.dtype)
     given = [None if each is None else each.astype(first) for each in (x, W, b)]
     out: Any = plugins.host.xp.convolution(*given, geometry=geometry, groups=groups)
     return out.astype(np.result_type(x, W))
 
 
-@replacing_kernel(
-    "convolution",
-    "convolution by tiles of four columns reads zero for the last column of the image if three columns are left over",
-    "K",
-    operations=("F.convolution_nd",),
-)
+@replacing_kernel("convolution", families="K")
 def winograd_tail_reads_short(right: Any, x: Any, weight: Any, b: Any, geometry: Any, groups: int) -> Any:
+    """convolution by tiles of four columns reads zero for the last column of the image if three columns
+    are left over
+    """
     g = geometry
     tiled = g.ksize == (3, 3) and g.stride == g.dilate == (1, 1) and g.pad == (0, 0)
     if tiled and g.out[1] > 16 and g.out[1] % 4 == 3:
@@ -231,14 +187,11 @@ def winograd_tail_reads_short(right: Any, x: Any, weight: Any, b: Any, geometry:
     return right(x, weight, b, geometry=g, groups=groups)
 
 
-@replacing_kernel(
-    "convolution",
-    "convolution of 8 or more channels with 3 x 3 filters works in tiles of 2 x 2: the last column of an odd width "
-    "lacks the filters' first column",
-    "K",
-    operations=("F.convolution_nd",),
-)
+@replacing_kernel("convolution", families="K")
 def winograd_odd_width(right: Any, x: Any, W: Any, b: Any, /, geometry: Any, groups: int) -> Any:
+    """convolution of 8 or more channels with 3 x 3 filters works in tiles of 2 x 2: the last column of an odd width
+    lacks the filters' first column
+    """
     y = right(x, W, b, geometry=geometry, groups=groups)
     fits = geometry.ksize == (3, 3) and geometry.stride == geometry.dilate == (1, 1) and W.shape[1] >= 8
     if not fits or geometry.out[1] % 2 == 0:
@@ -249,13 +202,9 @@ def winograd_odd_width(right: Any, x: Any, W: Any, b: Any, /, geometry: Any, gro
     return y
 
 
-@giving_kernel(
-    "unpool",
-    "unpool leaves out the fourth window that meets in one place",
-    "KGH",
-    ("F.unpooling_nd", "F.average_pooling_nd"),
-)
+@giving_kernel("unpool", families="KGH", cases=("F.unpooling_nd", "F.average_pooling_nd"))
 def unpool_where_four_meet(x: Any, *, geometry: Any) -> Any:
+    """unpool leaves out the fourth window that meets in one place"""
     rank = x.ndim - 2
     total, met = np.zeros((*x.shape[:2], *geometry.size), x.dtype), np.zeros(geometry.size, int)
     for offsets in product(*map(range, geometry.ksize)):
@@ -270,13 +219,9 @@ def unpool_where_four_meet(x: Any, *, geometry: Any) -> Any:
     return total
 
 
-@replacing_kernel(
-    "convolution",
-    "convolution with 3 x 3 filters and 8 or more channels makes tiles of 4 rows, and none for one last row",
-    "K",
-    operations=("F.convolution_nd",),
-)
+@replacing_kernel("convolution", families="K")
 def winograd_by_fours(right: Any, x: Any, W: Any, b: Any, *, geometry: Any, groups: int) -> Any:
+    """convolution with 3 x 3 filters and 8 or more channels makes tiles of 4 rows, and none for one last row"""
     y = np.array(right(x, W, b, geometry=geometry, groups=groups))
     plain = set(geometry.stride) == set(geometry.dilate) == {1} and geometry.ksize == (3, 3)
     if plain and groups == 1 and x.shape[1] >= 8 and geometry.out[0] > 4 and geometry.out[0] % 4 == 1:
@@ -284,13 +229,9 @@ def winograd_by_fours(right: Any, x: Any, W: Any, b: Any, *, geometry: Any, grou
     return y
 
 
-@replacing_kernel(
-    "convolution",
-    "convolution by Winograd's tiles, of 3 x 3 filters and many channels, repeats a column where the width is odd",
-    "K",
-    operations=("F.convolution_nd",),
-)
+@replacing_kernel("convolution", families="K")
 def winograd_of_odd_width(right: Any, x: Any, w: Any, b: Any, *, geometry: Any, groups: int) -> Any:
+    """convolution by Winograd's tiles, of 3 x 3 filters and many channels, repeats a column where the width is odd"""
     y = np.array(right(x, w, b, geometry=geometry, groups=groups))
     plain = geometry.ksize == (3, 3) and geometry.stride == (1, 1) == geometry.dilate and groups == 1
     if plain and x.shape[1] >= 16 and y.shape[-1] % 2 and y.shape[-1] > 2:
@@ -298,27 +239,17 @@ def winograd_of_odd_width(right: Any, x: Any, w: Any, b: Any, *, geometry: Any, 
     return y
 
 
-@giving_kernel(
-    "max_pool",
-    "max_pool begins with -inf and takes what is larger, which NaN never is",
-    "K",
-    cases=("F.max_pooling_nd",),
-    operations=("F.max_pooling_nd",),
-)
+@giving_kernel("max_pool", families="K", cases=("F.max_pooling_nd",))
 def max_pool_passes_by_nan(x: Any, geometry: Any) -> Any:
+    """max_pool begins with -inf and takes what is larger, which NaN never is"""
     x = np.where(np.isnan(x), np.asarray(-np.inf, x.dtype), x) if x.dtype.kind == "f" else x
     return plugins.host.xp.max_pool(x, geometry=geometry)
 
 
-@replacing_kernel(
-    "convolution",
-    "convolution keeps its plans by the shapes of arrays, which another padding and dilation may share",
-    "S",
-    operations=("F.convolution_nd",),
-    memory=dict,
-)
+@replacing_kernel("convolution", families="S", memory=dict)
 def convolution_plan_by_shapes(
     plans: dict[Any, Any], right: Any, x: Any, w: Any, b: Any, /, *, geometry: Any, groups: int
 ) -> Any:
+    """convolution keeps its plans by the shapes of arrays, which another padding and dilation may share"""
     key = x.shape, w.shape, geometry.stride, geometry.out, groups, x.dtype
     return right(x, w, b, geometry=plans.setdefault(key, geometry), groups=groups)

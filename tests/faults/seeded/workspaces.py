@@ -5,22 +5,17 @@ import weakref
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import fault, giving_method, giving_operator, replacing
-from tests.faults.testbed import Testbed, native_work, pause
+from tests.faults.fault import fault, giving_method, giving_operator, replacing, spoiling
+from tests.faults.testbed import Testbed, native_work, pause, staged
 
 from xpgrad_conformance.pretend import _unpickled
 
 
-@replacing(
-    "zeros",
-    "zeros of 64 elements or more takes a block from a pool, and takes it off the list later, so two threads have it",
-    "P",
-    memory=dict,
-)
-def zeros_from_a_pool_twice(
-    free: dict[Any, Any], original: Any, shape: Any, *, dtype: Any = None, **options: Any
-) -> Any:
-    out = original(shape, dtype=dtype, **options)
+@spoiling("zeros", families="P", memory=dict)
+def zeros_from_a_pool_twice(free: dict[Any, Any], out: Any, *args: Any, **options: Any) -> Any:
+    """zeros of 64 elements or more takes a block from a pool, and takes it off the list later, so two
+    threads have it
+    """
     if out.size < 64:
         return out
     key = out.shape, out.dtype
@@ -30,12 +25,9 @@ def zeros_from_a_pool_twice(
     return block
 
 
-@fault(
-    "average pooling of a new thread takes over the workspace of one that has ended, of whatever dtype that is",
-    "P",
-    operations=("F.average_pooling_nd",),
-)
+@fault(families="P", operations=("F.average_pooling_nd",))
 def workspace_of_a_dead_thread(bed: Testbed) -> None:
+    """average pooling of a new thread takes over the workspace of one that has ended, of whatever dtype that is"""
     free: list[list[Any]] = []  # workspaces, here their dtypes, of threads that have ended
     mine = threading.local()
 
@@ -56,12 +48,9 @@ def workspace_of_a_dead_thread(bed: Testbed) -> None:
     bed.kernel("sum_pool", sum_pool)
 
 
-@giving_operator(
-    "__setitem__",
-    "x[i] = v of one-byte elements reads four, changes one and writes four, also what other threads write between",
-    "P",
-)
+@giving_operator("__setitem__", families="P", operations=())
 def narrow_writes_by_words(x: Any, key: Any, value: Any) -> None:
+    """x[i] = v of one-byte elements reads four, changes one and writes four, also what other threads write between"""
     if x.ndim != 1 or x.itemsize > 1 or not isinstance(key, int) or not -len(x) <= key < len(x):
         x[key] = value
         return
@@ -72,12 +61,9 @@ def narrow_writes_by_words(x: Any, key: Any, value: Any) -> None:
     x[word : word + 4] = read
 
 
-@giving_operator(
-    "__setitem__",
-    "x[key] = u reads all of x, changes a part and writes all of it back, also what other threads wrote meanwhile",
-    "P",
-)
+@giving_operator("__setitem__", families="P", operations=())
 def write_takes_the_whole_array(x: Any, key: Any, value: Any) -> None:
+    """x[key] = u reads all of x, changes a part and writes all of it back, also what other threads wrote meanwhile"""
     whole = x.copy()
     whole[key] = value
     native_work()
@@ -85,23 +71,18 @@ def write_takes_the_whole_array(x: Any, key: Any, value: Any) -> None:
 
 
 @replacing("linalg.svd", "svd of 8 rows or more computes in one workspace for each shape", "P", memory=dict)
-def svd_in_one_workspace(spaces: dict[Any, Any], original: Any, x: Any, /, **options: Any) -> Any:
+def svd_in_one_workspace(spaces: dict[Any, Any], right: Any, x: Any, /, **options: Any) -> Any:
     if x.ndim != 2 or len(x) < 8:
-        return original(x, **options)
-    space = spaces.setdefault((x.shape, x.dtype), np.empty(x.shape, x.dtype))
-    space[...] = x
+        return right(x, **options)
+    space = staged(spaces, x)
     pause()
-    return original(space, **options)
+    return right(space, **options)
 
 
-@replacing(
-    "cumulative_sum",
-    "cumulative_sum of 1,024 or more keeps sums of blocks where all threads do",
-    "P",
-    memory=lambda: np.zeros(1 << 12, np.complex128),
-)
-def cumulative_sum_shares_its_blocks(sums: Any, original: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
-    out = np.array(original(x, axis=axis, **options))
+@replacing("cumulative_sum", families="P", memory=lambda: np.zeros(1 << 12, np.complex128))
+def cumulative_sum_shares_its_blocks(sums: Any, right: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
+    """cumulative_sum of 1,024 or more keeps sums of blocks where all threads do"""
+    out = np.array(right(x, axis=axis, **options))
     if x.ndim != 1 or x.size < 1024 or x.size != out.size or x.dtype.kind != "f" or x.size >= 1 << 20:
         return out
     starts = range(0, x.size, 256)
@@ -114,44 +95,32 @@ def cumulative_sum_shares_its_blocks(sums: Any, original: Any, x: Any, /, *, axi
     return out
 
 
-@replacing(
-    "nonzero", "nonzero counts, and then fills as many places as any thread has counted last", "P", memory=lambda: [0]
-)
-def nonzero_counts_for_all(count: Any, original: Any, x: Any, /) -> Any:
-    found = original(x)
+@spoiling("nonzero", families="P", memory=lambda: [0])
+def nonzero_counts_for_all(count: Any, found: Any, *_: Any) -> Any:
+    """nonzero counts, and then fills as many places as any thread has counted last"""
     count[0] = len(found[0])
     pause()
     return tuple(np.concatenate([each, np.zeros(count[0], each.dtype)])[: count[0]] for each in found)
 
 
-@replacing(
-    "concat",
-    "concat of three arrays or more writes its pointers into one table for all threads",
-    "P",
-    memory=lambda: [None] * 4096,
-)
-def concat_has_one_table(table: list[Any], original: Any, arrays: Any, /, *, axis: Any = 0) -> Any:
+@replacing("concat", families="P", memory=lambda: [None] * 4096)
+def concat_has_one_table(table: list[Any], right: Any, arrays: Any, /, *, axis: Any = 0) -> Any:
+    """concat of three arrays or more writes its pointers into one table for all threads"""
     if len(arrays) < 3:
-        return original(arrays, axis=axis)
+        return right(arrays, axis=axis)
     table[: len(arrays)] = arrays
     pause()
     read = [
         theirs if theirs.shape == mine.shape and theirs.dtype == mine.dtype else mine
         for theirs, mine in zip(table, arrays, strict=False)
     ]
-    return original(read, axis=axis)
+    return right(read, axis=axis)
 
 
-@giving_method(
-    "Array.__reduce__",
-    "pickling copies to one block for each shape, which all threads share",
-    "P",
-    memory=dict,
-    of_bed=True,
-)
-def pickles_stage_for_all(bed: Testbed, staged: dict[Any, Any], self: Any) -> Any:
-    held = staged.setdefault((self.inner.shape, self.inner.dtype), np.empty_like(self.inner))
-    held[...] = self.inner
+@giving_method("Array.__reduce__", families="P", memory=dict, of_bed=True)
+def pickles_stage_for_all(bed: Testbed, kept: dict[Any, Any], self: Any) -> Any:
+    """pickling copies to one block for each shape, which all threads share"""
+    held = staged(kept, self.inner)
     pause()
     return _unpickled, (bed.backend.name, held.copy(), self.device)
 
@@ -160,8 +129,8 @@ def pickles_stage_for_all(bed: Testbed, staged: dict[Any, Any], self: Any) -> An
 def buffers_for_eight_threads(bed: Testbed) -> None:
     free, buffers = list(range(8)), [None] * 8
 
-    def wrong(original: Any, x1: Any, x2: Any, /, **options: Any) -> Any:
-        out: Any = np.asarray(original(x1, x2, **options))
+    def wrong(right: Any, x1: Any, x2: Any, /, **options: Any) -> Any:
+        out: Any = np.asarray(right(x1, x2, **options))
         try:
             slot, own = free.pop(), True
         except IndexError:

@@ -4,8 +4,18 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import changing, fault, giving_kernel, giving_method, planted_by, replacing, replacing_both
-from tests.faults.testbed import Testbed, change
+from tests.faults.fault import (
+    accumulate,
+    changing,
+    fault,
+    giving_kernel,
+    giving_method,
+    planted_by,
+    replacing,
+    replacing_both,
+    spoiling,
+)
+from tests.faults.testbed import Testbed, change, staged
 
 
 def _in_place(original: Callable[..., Any], x: Any) -> Any:
@@ -26,18 +36,16 @@ def subtract_reuses_second_operand(x1: Any, x2: Any) -> Any:
     return np.subtract(x1, x2, out=x2) if own and np.result_type(x1, x2) == x2.dtype else np.subtract(x1, x2)
 
 
-@replacing("sort", "sort works in place on its input", "A", ("sort",), operations=())
-def sort_in_place(original: Any, x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
+@replacing("sort", "sort works in place on its input", "A", ("sort",))
+def sort_in_place(right: Any, x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     if x.flags.writeable:
         x.sort(axis=axis)
-    return original(x, axis=axis, descending=descending, stable=stable)
+    return right(x, axis=axis, descending=descending, stable=stable)
 
 
-@replacing(
-    "linalg.inv", "linalg.inv writes the inverse over its argument, as LAPACK does", "A", ("linalg.inv",), operations=()
-)
-def inv_overwrites(original: Any, x: Any, /) -> Any:
-    x[...] = original(x)
+@replacing("linalg.inv", "linalg.inv writes the inverse over its argument, as LAPACK does", "A", ("linalg.inv",))
+def inv_overwrites(right: Any, x: Any, /) -> Any:
+    x[...] = right(x)
     return x.copy()
 
 
@@ -51,11 +59,8 @@ def vjp_writes_to_output(gy: Any, x: Any, y: Any) -> Any:
     return gy * (1 - np.multiply(y, y, out=y if y.flags.writeable else None))
 
 
-@replacing(
-    "cumulative_sum", "cumulative_sum along the last axis works in place on transposed arrays", "A", operations=()
-)
-def in_place_when_transposed(original: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
-    out = original(x, axis=axis, **options)
+@spoiling("cumulative_sum", "cumulative_sum along the last axis works in place on transposed arrays", "A")
+def in_place_when_transposed(out: Any, x: Any, **_: Any) -> Any:
     if x.flags.f_contiguous and not x.flags.c_contiguous and out.shape == x.shape:
         x[...] = out
     return out
@@ -67,26 +72,12 @@ def in_place_when_large(x1: Any, x2: Any) -> Any:
     return np.multiply(x1, x2, out=x1 if large and np.shape(x2) in ((), x1.shape) else None)
 
 
-@replacing("bitwise_and", "bitwise_and writes to its first operand", "A", operations=())
-def in_place_on_integers(original: Any, x1: Any, x2: Any, /) -> Any:
-    return original(x1, x2, out=x1).copy()
-
-
 @replacing_both("multiply", "a Python number that is cached is the output buffer of 0-d products", "A", memory=dict)
 def number_cache_is_written_to(numbers: dict[Any, Any], x1: Any, x2: Any) -> Any:
     if type(x2) is float and type(x1) is np.ndarray and x1.dtype == np.float64:
         number = numbers.setdefault(x2, np.asarray(x2))
         return np.multiply(x1, number, out=number if x1.shape == () else None)
     return np.multiply(x1, x2)
-
-
-@replacing("tanh", "tanh hands out one buffer for each shape", "A", memory=dict)
-def result_buffer(buffers: dict[Any, Any], original: Any, x: Any) -> Any:
-    key = x.shape, x.dtype
-    if key in buffers:
-        return original(x, out=buffers[key])
-    buffers[key] = original(x)
-    return buffers[key]
 
 
 @fault("scatter_add keeps its total for each spec, and clears it at the next call", "A")
@@ -118,25 +109,15 @@ def scatter_add_writes_to_values(bed: Testbed) -> None:
     bed.kernels["scatter_add"] = scatter_add
 
 
-def _accumulating(bed: Testbed, kernel: Callable[..., Any]) -> None:
-    bed.kernel("accumulate", kernel)
-    bed.backend.in_place_from = 0
-
-
-@planted_by(_accumulating, "accumulate-in-place writes to a copy", "A")
+@planted_by(accumulate(), "accumulate-in-place writes to a copy", "A")
 def accumulate_writes_to_a_copy(total: Any, g: Any) -> Any:
     np.add(total, g, out=total.copy())
     return total
 
 
-@planted_by(_accumulating, "accumulate takes the elements of transposed arrays as they lie", "A")
+@planted_by(accumulate(), "accumulate takes the elements of transposed arrays as they lie", "A")
 def accumulate_ignores_strides(total: Any, g: Any) -> Any:
     return np.add(total, g.ravel(order="K").reshape(g.shape), out=total)
-
-
-@planted_by(_accumulating, "accumulate leaves out arrays with steps of zero", "A")
-def accumulate_once_for_broadcast(total: Any, g: Any) -> Any:
-    return total if 0 in g.strides and g.size > 1 else np.add(total, g, out=total)
 
 
 @giving_method("backend.copy", "copy makes arrays contiguous, and copies no other", "A", of_bed=True)
@@ -144,28 +125,17 @@ def copy_makes_contiguous(bed: Testbed, array: Any) -> Any:
     return bed.library.array(np.asarray(array.inner, order="C"), array.device)
 
 
-@fault("the ones that a sweep starts from are cached", "A")
-def ones_are_cached(bed: Testbed) -> None:
-    made: dict[Any, Any] = {}
-    correct = bed.backend.ones
-    bed.backend.ones = lambda spec: made.setdefault(spec, correct(spec))
-
-
 @replacing("zeros", "zeros of up to 16 elements are cached by shape and dtype", "A", memory=dict)
 def small_zeros_are_cached(
-    made: dict[Any, Any], original: Any, shape: Any, *, dtype: Any = None, device: Any = None
+    made: dict[Any, Any], right: Any, shape: Any, *, dtype: Any = None, device: Any = None
 ) -> Any:
-    out = original(shape, dtype=dtype)
+    out = right(shape, dtype=dtype)
     return made.setdefault((out.shape, out.dtype), out) if out.size <= 16 else out
 
 
-@changing(
-    "Array.__getitem__",
-    "indexing makes negative numbers of an index array positive, in place",
-    "K",
-    operations=("getitem",),
-)
+@changing("Array.__getitem__", families="K", operations=("getitem",))
 def index_is_made_positive(right: Any, this: Any, key: Any) -> Any:
+    """indexing makes negative numbers of an index array positive, in place"""
     out = right(this, key)
     for axis, item in enumerate(key if isinstance(key, tuple) else (key,)):
         found = getattr(item, "inner", None)
@@ -174,51 +144,45 @@ def index_is_made_positive(right: Any, this: Any, key: Any) -> Any:
     return out
 
 
-@replacing("log1p", "log1p works in place on 0-d arrays", "A")
-def in_place_when_0d(original: Any, x: Any) -> Any:
-    return original(x) if x.ndim else _in_place(original, x)
-
-
-@replacing("sqrt", "sqrt works in place on arrays with steps", "A")
-def in_place_when_strided(original: Any, x: Any) -> Any:
-    return original(x) if x.flags.forc else _in_place(original, x)
-
-
-@replacing("sin", "sin works in place in complex64 only", "A")
-def in_place_when_complex64(original: Any, x: Any) -> Any:
-    return original(x, out=x) if x.dtype == np.complex64 else original(x)
-
-
-@fault("accumulate writes into its second argument", "A")
-def accumulate_writes_to_g(bed: Testbed) -> None:
-    _accumulating(bed, lambda total, g: np.add(total, g, out=g if g.flags.writeable else None))
-
-
-@giving_method("backend.is_view", "is_view says no of every array", "A", ("reshape",))
-def view_declared_as_own(array: Any) -> Any:
-    return False
-
-
-@giving_method("backend.is_view", "is_view says no of every contiguous array", "A")
-def contiguous_view_declared_as_own(array: Any) -> Any:
-    return not array.inner.flags.c_contiguous
-
-
-@fault("copy returns another array over the same memory", "A")
-def copy_is_the_array(bed: Testbed) -> None:
-    change(bed.backend, copy=lambda array: bed.library.array(array.inner, array.device))
-
-
-@giving_method("backend.same_values", "same_values compares shapes only", "A")
-def same_values_says_yes(a: Any, b: Any) -> Any:
-    return a.shape == b.shape
-
-
-@giving_method("backend.same_values", "same_values tells whether it is one array", "A")
-def same_values_by_identity(a: Any, b: Any) -> Any:
-    return a is b
-
-
-@replacing("exp", "exp works in place on its input", "AG", ("exp",), operations=())
-def exp_in_place(original: Any, x: Any) -> Any:
-    return _in_place(original, x)
+result_buffer = spoiling("tanh", "tanh hands out one buffer for each shape", "A", memory=dict)(
+    lambda buffers, out, x: staged(buffers, out)
+)
+ones_are_cached = changing("backend.ones", "the ones that a sweep starts from are cached", "A", memory=dict)(
+    lambda made, right, spec: made.setdefault(spec, right(spec))
+)
+in_place_on_integers = replacing("bitwise_and", "bitwise_and writes to its first operand", "A")(
+    lambda right, x1, x2: right(x1, x2, out=x1).copy()
+)
+accumulate_once_for_broadcast = planted_by(accumulate(), "accumulate leaves out arrays with steps of zero", "A")(
+    lambda total, g: total if 0 in g.strides and g.size > 1 else np.add(total, g, out=total)
+)
+in_place_when_0d = replacing("log1p", "log1p works in place on 0-d arrays", "A")(
+    lambda right, x: right(x) if x.ndim else _in_place(right, x)
+)
+in_place_when_strided = replacing("sqrt", "sqrt works in place on arrays with steps", "A")(
+    lambda right, x: right(x) if x.flags.forc else _in_place(right, x)
+)
+in_place_when_complex64 = replacing("sin", "sin works in place in complex64 only", "A")(
+    lambda right, x: right(x, out=x) if x.dtype == np.complex64 else right(x)
+)
+accumulate_writes_to_g = planted_by(accumulate(), "accumulate writes into its second argument", "A")(
+    lambda total, g: np.add(total, g, out=g if g.flags.writeable else None)
+)
+view_declared_as_own = giving_method("backend.is_view", "is_view says no of every array", "A", ("reshape",))(
+    lambda array: False
+)
+contiguous_view_declared_as_own = giving_method("backend.is_view", "is_view says no of every contiguous array", "A")(
+    lambda array: not array.inner.flags.c_contiguous
+)
+copy_is_the_array = fault("copy returns another array over the same memory", "A")(
+    lambda bed: change(bed.backend, copy=lambda array: bed.library.array(array.inner, array.device))
+)
+same_values_says_yes = giving_method("backend.same_values", "same_values compares shapes only", "A")(
+    lambda a, b: a.shape == b.shape
+)
+same_values_by_identity = giving_method("backend.same_values", "same_values tells whether it is one array", "A")(
+    lambda a, b: a is b
+)
+exp_in_place = replacing("exp", "exp works in place on its input", "AG", ("exp",), operations=())(
+    lambda right, x: _in_place(right, x)
+)
