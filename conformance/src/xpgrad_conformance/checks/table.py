@@ -1,8 +1,9 @@
 """The checks of families K, G, H, N, A and M that run every case of the case table in every dtype."""
 
 from collections.abc import Callable
+from typing import Any
 
-from xpgrad_conformance.check import check
+from xpgrad_conformance.check import Check, check
 from xpgrad_conformance.generated.operations import OPERATIONS
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.case import Case
@@ -56,79 +57,57 @@ def _run(s: Subject, name: str) -> None:
             verify(name, Scenario(s.case, s.device, s.dtype, variant, seed=s.seed, capabilities=s.capabilities))
 
 
-@check("K01", scope="case", applies=_applies("value"))
-def value(s: Subject) -> None:
-    """Values, dtype and device of results agree with the reference, and inputs do not change."""
-    _run(s, "value")
+def _of_cases(id: str, name: str, title: str, **options: Any) -> Check:
+    """Return the check that verifies an assertion of the table."""
+
+    def verified(s: Subject) -> None:
+        _run(s, name)
+
+    verified.__doc__ = title
+    return check(id, scope="case", applies=_applies(name), **options)(verified)
 
 
-@check("H09", scope="case", applies=_applies("small"))
-def small(s: Subject) -> None:
-    """Arrays of one or zero elements or axes: values, first- and second-order derivatives, or a clear error."""
-    _run(s, "small")
-
-
-@check("H10", scope="case", applies=_applies("special"))
-def special(s: Subject) -> None:
-    """At special values, no element's derivatives depend on its neighbours, nor on the order of two inputs."""
-    _run(s, "special")
-
-
-@check("H11", scope="case", applies=_applies("compiled_derivative"), quick=False)
-def one_derivative(s: Subject) -> None:
-    """Reverse and forward mode, each over each, in batches and compiled, give the same derivatives."""
-    _run(s, "compiled_derivative")
-
-
-@check("H12", scope="case", applies=_applies("special_derivative"), quick=False, one_in=10)
-def special_derivative(s: Subject) -> None:
-    """At zeros, ones, ties and singular matrices, the derivatives of all modes are equal, or all undefined."""
-    _run(s, "special_derivative")
-
-
-@check("N07", scope="case", applies=_applies("ties"))
-def ties(s: Subject) -> None:
-    """Equal elements share a gradient: its sum is the derivative along equal moves, and equals forward mode."""
-    _run(s, "ties")
-
-
-@check("G01", scope="case", applies=_applies("gradient"))
-def gradient(s: Subject) -> None:
-    """Gradients agree with finite differences of the reference, for each input and for all inputs."""
-    _run(s, "gradient")
-
-
-@check("G02", scope="case", applies=_applies("recorded"))
-def recorded(s: Subject) -> None:
-    """Raw and recorded sweeps give the same gradients to the bit."""
-    _run(s, "recorded")
-
-
-@check("G03", scope="case", applies=_applies("modes"), quick=False, one_in=10)
-def modes(s: Subject) -> None:
-    """Debug mode, releasing sweeps and no_backprop_mode give the same bits."""
-    _run(s, "modes")
-
-
-@check("H01", scope="case", applies=_applies("second_order"))
-def second_order(s: Subject) -> None:
-    """Second derivatives agree with finite differences of the first."""
-    _run(s, "second_order")
-
-
-@check("H02", scope="case", applies=_applies("third_order"), quick=False, one_in=5)
-def third_order(s: Subject) -> None:
-    """Third derivatives agree with finite differences of the second."""
-    _run(s, "third_order")
-
-
-@check("A01", scope="case", applies=_applies("aliasing"))
-def aliasing(s: Subject) -> None:
-    """No gradient shares memory with another, its seed, an input or an output."""
-    _run(s, "aliasing")
-
-
-@check("M01", scope="case", applies=_applies("keeps"), quick=False, one_in=10)
-def keeps(s: Subject) -> None:
-    """The graph retains exactly the arrays that the rules require."""
-    _run(s, "keeps")
+CHECKS = (
+    _of_cases("K01", "value", "Values, dtype and device of results agree with the reference, and inputs do not change"),
+    _of_cases(
+        "H09",
+        "small",
+        "Arrays of one or zero elements or axes: values, first- and second-order derivatives, or a clear error",
+    ),
+    _of_cases(
+        "H10",
+        "special",
+        "At special values, no element's derivatives depend on its neighbours, nor on the order of two inputs",
+    ),
+    _of_cases(
+        "H11",
+        "compiled_derivative",
+        "Reverse and forward mode, each over each, in batches and compiled, give the same derivatives",
+        quick=False,
+    ),
+    _of_cases(
+        "H12",
+        "special_derivative",
+        "At zeros, ones, ties and singular matrices, the derivatives of all modes are equal, or all undefined",
+        quick=False,
+        one_in=10,
+    ),
+    _of_cases(
+        "N07",
+        "ties",
+        "Equal elements share a gradient: its sum is the derivative along equal moves, and equals forward mode",
+    ),
+    _of_cases(
+        "G01", "gradient", "Gradients agree with finite differences of the reference, for each input and for all inputs"
+    ),
+    _of_cases("G02", "recorded", "Raw and recorded sweeps give the same gradients to the bit"),
+    _of_cases(
+        "G03", "modes", "Debug mode, releasing sweeps and no_backprop_mode give the same bits", quick=False, one_in=10
+    ),
+    _of_cases("H01", "second_order", "Second derivatives agree with finite differences of the first"),
+    _of_cases(
+        "H02", "third_order", "Third derivatives agree with finite differences of the second", quick=False, one_in=5
+    ),
+    _of_cases("A01", "aliasing", "No gradient shares memory with another, its seed, an input or an output"),
+    _of_cases("M01", "keeps", "The graph retains exactly the arrays that the rules require", quick=False, one_in=10),
+)
