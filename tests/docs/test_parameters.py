@@ -16,24 +16,7 @@ MODULES = [
     "xpgrad.training.updaters", "xpgrad.iterators", "xpgrad.datasets", "xpgrad.serializers", "xpgrad.plugin",
     "xpgrad.drawing", "xpgrad.interop", "xpgrad.testing",
 ]  # fmt: skip
-OPERANDS = {
-    "x",
-    "x1",
-    "x2",
-    "xs",
-    "a",
-    "b",
-    "y",
-    "z",
-    "input",
-    "dataset",
-    "datasets",
-    "args",
-    "kwargs",
-    "kw",
-    "kwds",
-    "self",
-}
+OPERANDS = "x x1 x2 xs a b y z input dataset datasets args kwargs kw kwds self"
 """Names of the arrays that a function is about, which its first line describes."""
 REFERENCE = re.compile(
     r"(as (for|in|of)|as those of|same as|like|it is|are those of|with (the )?arguments|of|see|from|by) +`[\w.]+`"
@@ -46,7 +29,11 @@ def described(found) -> list[str]:
     text = " ".join((inspect.getdoc(found) or "").split())
     if inspect.isclass(found):
         text += " ".join((inspect.getdoc(found.__init__) or "").split())
-    names = [name for name in inspect.signature(found).parameters if name not in OPERANDS and not name.startswith("_")]
+    names = [
+        name
+        for name in inspect.signature(found).parameters
+        if name not in OPERANDS.split() and not name.startswith("_")
+    ]
     missing = [name for name in names if not re.search(rf"\b{re.escape(name)}\b", text)]
     return [] if REFERENCE.search(text) else missing
 

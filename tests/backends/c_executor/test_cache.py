@@ -8,13 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.backends.c_executor.groups_to_compile import (
-    BACKEND,
-    arrays_for,
-    multiply_add,
-    needs_compiler,
-    program_of,
-)
+from tests.backends.c_executor.groups_to_compile import BACKEND, arrays_for, multiply_add, needs_compiler, program_of
 
 from xpgrad_c import background, cache, compiler, groups, index, process, toolchain
 from xpgrad_c.cache import Cache, default_directory

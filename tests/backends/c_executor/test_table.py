@@ -8,26 +8,8 @@ SHARE = 7
 """One of so many cases that are not elementwise has its groups compared."""
 GROUPS = 70
 """Number of C groups, with one loop each, that are compiled and compared."""
-ROWS = frozenset(
-    [
-        *(
-            "add",
-            "subtract",
-            "multiply",
-            "divide",
-            "pow",
-            "maximum",
-            "minimum",
-            "where",
-            "negative",
-            "abs",
-            "sqrt",
-            "exp",
-        ),
-        *("log", "log1p", "expm1", "sin", "cos", "tanh", "sign", "floor", "square", "cast", "isnan", "hypot", "atan2"),
-        *("sum", "max", "min", "prod", "equal", "less", "greater", "logical_and", "logical_not", "copysign"),
-    ]
-)
+ROWS = """add subtract multiply divide pow maximum minimum where negative abs sqrt exp log log1p expm1 sin cos tanh sign
+floor square cast isnan hypot atan2 sum max min prod equal less greater logical_and logical_not copysign"""
 """Operations that must be among the statements of these groups."""
 
 
@@ -39,4 +21,4 @@ def test_groups_of_cases_by_c_are_near_their_calls(shared_folder):
         (case, table.real(case)[-1:]) for case in table.chosen_cases(0, 1) if case.elementwise or case.name in some
     ]
     used = table.compare_with_c(table.collected(cases, every=False), GROUPS)
-    assert not ROWS - used.keys()
+    assert not set(ROWS.split()) - used.keys()

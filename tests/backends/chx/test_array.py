@@ -76,15 +76,7 @@ def test_in_place_operators_write_into_the_memory():
         assert getattr(operator, name)(a, other) is a
         assert values(view) == expected.tolist()
     i = chx.array([5, 6])
-    for name, other in [
-        ("iand", 4),
-        ("ior", 1),
-        ("ixor", 3),
-        ("ilshift", 2),
-        ("irshift", 1),
-        ("ifloordiv", 2),
-        ("imod", 5),
-    ]:
+    for name, other in {"iand": 4, "ior": 1, "ixor": 3, "ilshift": 2, "irshift": 1, "ifloordiv": 2, "imod": 5}.items():
         expected = getattr(operator, name)(chx.to_numpy(i), other)
         assert values(getattr(operator, name)(i, other)) == expected.tolist()
 

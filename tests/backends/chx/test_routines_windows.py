@@ -78,12 +78,7 @@ CALLS = {
         {"stride": 1, "pad": 1},
         _of_windows(_padded(X, np.nan), 2, 2, (1, 1), _ones_like_mean, 2),
     ),
-    "fixed_batch_norm": (
-        chx.fixed_batch_norm,
-        (X, GAMMA, BETA, MEAN, VAR),
-        {},
-        _normalised(X, GAMMA, BETA, MEAN, VAR),
-    ),
+    "fixed_batch_norm": (chx.fixed_batch_norm, (X, GAMMA, BETA, MEAN, VAR), {}, _normalised(X, GAMMA, BETA, MEAN, VAR)),
 }
 
 

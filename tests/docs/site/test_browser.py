@@ -14,25 +14,11 @@ BROWSER = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
 )
 PAGES = [
-    "index.html",
-    "tutorial.html",
-    "transforms.html",
-    "interop.html",
-    "chainer.html",
-    "benchmarks.html",
-    "guides.html",
-    "changelog.html",
-    "gallery/index.html",
-    "gallery/gaussian_process.html",
-    "notebooks/fit.html",
-    "conformance/index.html",
-    "conformance/findings.html",
-    "reference/index.html",
-    "reference/xpgrad.functions.html",
-    "reference/xpgrad.Variable.html",
-    "reference/xpgrad.transforms.vmap.html",
+    *(f"{name}.html" for name in ("index", "tutorial", "transforms", "interop", "chainer", "benchmarks", "guides")),
+    *(f"{name}.html" for name in ("changelog", "gallery/index", "gallery/gaussian_process", "notebooks/fit", "search")),
+    *(f"conformance/{name}.html" for name in ("index", "findings")),
+    *(f"reference/{name}.html" for name in ("index", "xpgrad.functions", "xpgrad.Variable", "xpgrad.transforms.vmap")),
     "reference/xpgrad.array_api.logsumexp.html",
-    "search.html",
 ]
 
 

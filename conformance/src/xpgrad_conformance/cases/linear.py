@@ -8,12 +8,7 @@ from xpgrad_conformance.table.case import Case, Input
 
 def _matmul(name: str, shape1: tuple[int, ...], shape2: tuple[int, ...], formula: str, complex: bool = False) -> Case:
     return Case(
-        name,
-        {},
-        lambda a, b: np.einsum(formula, a, b),
-        (Input(shape1), Input(shape2)),
-        ("x1", "x2"),
-        complex=complex,
+        name, {}, lambda a, b: np.einsum(formula, a, b), (Input(shape1), Input(shape2)), ("x1", "x2"), complex=complex
     )
 
 

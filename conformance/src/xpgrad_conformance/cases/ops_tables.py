@@ -190,11 +190,7 @@ ORDERS = (
 
 SETS = (
     _ops(
-        "union1d",
-        {},
-        lambda a, b: np.sort(np.r_[a, b]),
-        (Input((3,)), Input((4,))),
-        needs=("data_dependent_shapes",),
+        "union1d", {}, lambda a, b: np.sort(np.r_[a, b]), (Input((3,)), Input((4,))), needs=("data_dependent_shapes",)
     ),
     _ops(
         "setdiff1d",
@@ -214,12 +210,7 @@ SETS = (
         needs=("data_dependent_shapes",),
     ),
     _ops(
-        "one_hot",
-        lambda ops, i: ops.one_hot(i, 4, axis=0),
-        lambda i: np.eye(4)[i].T,
-        (IDS,),
-        order=0,
-        dtype="default",
+        "one_hot", lambda ops, i: ops.one_hot(i, 4, axis=0), lambda i: np.eye(4)[i].T, (IDS,), order=0, dtype="default"
     ),
     _ops("unravel_index", ((2, 3),), lambda i: np.unravel_index(i, (2, 3)), (IDS,), order=0, dtype="int"),
 )
