@@ -41,7 +41,7 @@ def take_ignores_axis_sign(right: Any, x: Any, indices: Any, /, *, axis: Any = N
     return right(x, indices, axis=axis)
 
 
-@replacing("take_along_axis", families="KG", cases=GATHERS)
+@replacing("take_along_axis", families="K")
 def take_along_axis_wraps(right: Any, x: Any, indices: Any, /, *, axis: int = -1) -> Any:
     """take_along_axis along any axis but the last takes the first row's positions"""
     if axis % x.ndim < x.ndim - 1:

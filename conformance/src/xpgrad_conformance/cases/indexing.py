@@ -113,6 +113,13 @@ GATHERS = (
         (Input((2, 4)), Input(kind="int", values=[[0, 3, 0], [1, 1, 2]])),
         ("indices",),
     ),
+    _case(
+        "take_along_axis-first",
+        {"axis": 0},
+        lambda x, i: np.array([[x[i[j, k], k] for k in range(4)] for j in range(2)]),
+        (Input(), Input(kind="int", values=[[0, 2, 0, 1], [1, 1, 2, 1]])),
+        ("indices",),
+    ),
     Case("sort", {}, lambda x: np.partition(x, (0, 1, 2, 3)), keeps=("x",)),
     Case("sort-descending", {"axis": 0, "descending": True}, lambda x: -np.sort(-x, axis=0), CUBE, ("x",)),
 )
