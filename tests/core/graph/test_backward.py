@@ -7,7 +7,7 @@ import pytest
 from tests.building import array, place, values, variable
 
 import xpgrad
-from xpgrad import FunctionNode, GraphEndWarning, Parameter, Variable
+from xpgrad import FunctionNode, GraphEndWarning, Variable
 from xpgrad import array_api as xp
 from xpgrad.errors import DeviceMismatch, GradientError, GraphError
 
@@ -56,7 +56,8 @@ def test_many_or_zero_elements_without_a_gradient_raise_immediately(device, shap
     x = variable(device, np.ones(shape))
     y = named("f", x)
     with pytest.raises(
-        GradientError, match=f"{int(np.prod(shape))} elements of shape .* without a gradient; set y.grad"
+        GradientError,
+        match=f"cannot start from {int(np.prod(shape))} elements of shape .* without a gradient; set y.grad",
     ):
         y.backward()
     assert Named.log == []
@@ -80,15 +81,6 @@ def test_retain_grad_keeps_the_start_too(device):
     y.grad = array(device, [10.0, 100.0])
     y.backward(retain_grad=True)
     assert values(y.grad) == [10.0, 100.0]
-
-
-def test_the_automatic_start_is_kept_only_with_retain_grad(device):
-    x = variable(device, 3.0)
-    y = x * x
-    y.backward()
-    assert y.grad is None
-    y.backward(retain_grad=True)
-    assert values(y.grad) == 1.0
 
 
 def test_backward_from_a_root(device):
@@ -238,23 +230,6 @@ def test_functions_without_a_wanted_input_do_not_run(device):
     assert Named.log == []
 
 
-def test_gradients_are_added_in_the_order_of_arrival(device):
-    tiny, huge = 2.0**-24, 1.0
-    x = variable(device, [1.0])
-    y = x * tiny + x * tiny + x * huge
-    y.backward()
-    # Arrival: huge first, so that each tiny one is rounded away.
-    assert values(x.grad) == [np.float32(np.float32(huge + tiny) + np.float32(tiny)).item()]
-
-
-def test_backward_is_not_recursive(device):
-    x = y = variable(device, [1.0])
-    for _ in range(3000):
-        y = y + x
-    y.backward()
-    assert values(x.grad) == [3001.0]
-
-
 # What it leaves
 
 
@@ -294,6 +269,7 @@ def test_gradients_of_intermediates_are_kept_only_with_retain_grad(device):
     z = y * 3
     z.backward()
     assert y.grad is None
+    assert z.grad is None
     z.backward(retain_grad=True)
     assert values(y.grad) == [3.0]
     assert values(z.grad) == [1.0]
@@ -324,15 +300,6 @@ def test_a_variable_that_requires_no_gradient_gets_none(device):
     assert values(x.grad) == [3.0]
 
 
-def test_backward_can_be_repeated_and_retains_the_graph(device):
-    x = variable(device, [2.0])
-    y = x * x * x
-    for _ in range(3):
-        x.cleargrad()
-        y.backward()
-        assert values(x.grad) == [12.0]
-
-
 def test_retain_graph_false_lets_the_graph_go(device):
     x = variable(device, [2.0])
     y = x * x * x
@@ -343,12 +310,6 @@ def test_retain_graph_false_lets_the_graph_go(device):
     assert values(x.grad) == [12.0]
     with pytest.raises(GraphError, match="enable_double_backprop"):
         (x * x).backward(enable_double_backprop=True, retain_graph=False)
-
-
-def test_a_parameters_gradient_is_valid_after_backward(device):
-    p = Parameter(array(device, [2.0]))
-    (p * p).backward()
-    assert values(p.grad) == [4.0]
 
 
 # Recorded
@@ -367,12 +328,6 @@ def test_enable_double_backprop_records(device):
     gx.grad = array(device, np.ones((2, 3)))
     gx.backward()
     assert values(x.grad) == [[0.0, 12.0, 18.0], [24.0, 30.0, 36.0]]
-
-
-def test_without_it_the_gradient_has_no_creator(device):
-    x = variable(device, [2.0])
-    (x * x * x).backward()
-    assert x.grad_var.creator_node is None
 
 
 def test_recorded_sums_over_calls_stay_connected(device):

@@ -316,22 +316,9 @@ def test_an_old_function_cannot_be_differentiated_twice(device, build):
         (gx * gx).backward()
 
 
-def test_a_first_derivative_may_be_recorded(device):
-    x = variable(device, [3.0])
-    assert values(_grad_var(x, Square()(x) * x)) == [27.0]
-
-
 def test_what_does_not_pass_through_the_old_function_is_differentiated(device):
     x, z = variable(device, [3.0]), variable(device, [2.0])
     y = Square()(x) + z * z * z
     gx, gz = xpgrad.grad([y], [x, z], enable_double_backprop=True)
     assert values(xpgrad.grad([gz], [z])[0]) == [12.0]
     assert gx is not None
-
-
-def test_a_raw_sweep_through_it_can_be_repeated(device):
-    x = variable(device, [3.0])
-    y = Square()(x)
-    y.backward()
-    y.backward()
-    assert values(x.grad) == [12.0]

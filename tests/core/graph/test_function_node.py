@@ -716,32 +716,6 @@ def test_the_default_backward_accumulate_adds(device):
 # Higher order, unchain
 
 
-def test_double_backprop_through_backward(device):
-    a, b = variable(device, [2.0]), variable(device, [3.0])
-    (y,) = Product().apply((a, Product().apply((a, b))[0]))
-    (ga,) = xpgrad.grad([y], [a], enable_double_backprop=True)
-    assert values(ga) == [12.0]
-    (gab,) = xpgrad.grad([ga], [b])
-    assert values(gab) == [4.0]
-
-
-def test_backward_of_a_raw_sweep_makes_no_graph(device):
-    made = []
-
-    class Looking(Product):
-        def backward(self, target_input_indexes, grad_outputs):
-            gxs = super().backward(target_input_indexes, grad_outputs)
-            made.extend(gxs)
-            return gxs
-
-    a, b = variable(device, [2.0]), variable(device, [3.0])
-    (y,) = Looking().apply((a, b))
-    y.backward()
-    assert all(g.creator_node is None for g in made)
-    y.backward(enable_double_backprop=True)
-    assert any(g.creator_node is not None for g in made)
-
-
 def test_unchain_cuts_the_outputs_and_forgets_the_inputs(device):
     x = variable(device, [1.0])
     f = Split()
@@ -754,20 +728,3 @@ def test_unchain_cuts_the_outputs_and_forgets_the_inputs(device):
     (a * b).backward()
     assert x.grad is None
     assert values(a.grad) == [3.0]
-
-
-def test_one_0d_output_used_twice(device):
-    x = variable(device, 2.0)
-    (y,) = Product().apply((x, x))
-    (y * y + y).backward()
-    assert x.grad.shape == ()
-    assert values(x.grad) == 2 * 2 * (2 * 4 + 1)
-
-
-def test_release(device):
-    x = variable(device, [2.0])
-    (y,) = Product().apply((x, x))
-    y.backward(retain_graph=False)
-    assert values(x.grad) == [4.0]
-    with pytest.raises(GraphError, match="retain_graph"):
-        y.backward()

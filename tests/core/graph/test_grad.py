@@ -196,12 +196,6 @@ def test_retain_grad_stores_gradients_of_intermediates_and_outputs(device):
     assert x.grad is None
 
 
-def test_results_without_double_backprop_have_no_creator(device):
-    x = variable(device, [2.0])
-    (g,) = grad([x * x * x], [x])
-    assert g.creator_node is None
-
-
 def test_double_backprop_to_any_order(device):
     x = variable(device, [2.0], "float64")
     g = x**4
@@ -217,14 +211,6 @@ def test_double_backprop_by_the_start(device):
     (g,) = grad([x * x], [x], [v], enable_double_backprop=True)
     (gv,) = grad([g.sum()], [v])
     assert values(gv) == [4.0, 6.0]
-
-
-def test_double_backprop_in_no_backprop_mode(device):
-    x = variable(device, [2.0])
-    y = x * x * x
-    with xpgrad.no_backprop_mode():
-        (g,) = grad([y], [x], enable_double_backprop=True)
-    assert values(grad([g], [x])[0]) == [12.0]
 
 
 def test_by_an_intermediate_and_its_root_in_double_backprop(device):

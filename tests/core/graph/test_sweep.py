@@ -7,29 +7,9 @@ from hypothesis import strategies as st
 from tests.core.graph import programs
 from tests.core.graph.leaves import leaf, seeded, spread
 
-from xpgrad import FunctionNode, Variable, backward, grad
+from xpgrad import Variable, grad
 from xpgrad import array_api as xp
-from xpgrad.errors import GradientError, ShapeError
 from xpgrad.testing.arrays import on_host, placed
-
-
-class Mixed(FunctionNode):
-    """Two outputs, the product and the sum of its inputs, and a backward that a test may replace."""
-
-    def forward(self, inputs):
-        self.retain_inputs((0, 1))
-        x1, x2 = inputs
-        return x1 * x2, x1 + x2
-
-    def backward(self, indexes, gys):
-        x1, x2 = self.get_retained_inputs()
-        product, total = gys
-        gxs = []
-        for i in indexes:
-            gx = None if product is None else product * (x2, x1)[i]
-            gxs.append(gx if total is None else total if gx is None else gx + total)
-        return tuple(gxs)
-
 
 # Raw and recorded
 
@@ -100,104 +80,6 @@ def test_sums_are_made_in_arrival_order(factors, recorded) -> None:
 # Visited functions and stored gradients
 
 
-def test_gradient_of_unused_input_is_none(device) -> None:
-    x, unused, alone = leaf((3,), device), leaf((3,), device), leaf((3,), device)
-    y = x * 2
-    _ = unused * alone
-    seeded(y).backward()
-    assert x.grad is not None
-    assert unused.grad is None
-    assert alone.grad is None
-
-
-def test_gradient_of_an_input_without_requires_grad_is_none(device) -> None:
-    x, fixed = leaf((3,), device), Variable(placed(spread(3), device), requires_grad=False)
-    seeded(x * fixed).backward()
-    np.testing.assert_allclose(on_host(x.grad), spread(3) * spread(3, start=50))
-    assert fixed._grad is None
-
-
-def test_gradient_of_integers_is_none(device) -> None:
-    x, n = leaf((3,), device), Variable(placed(np.arange(3), device))
-    seeded(x * xp.astype(n, x.dtype)).backward()
-    assert n.grad is None
-    assert n.requires_grad
-
-
-def test_each_function_runs_once_after_its_consumers(device) -> None:
-    calls = []
-
-    class Noted(FunctionNode):
-        def __init__(self, name):
-            self.name = name
-
-        def forward(self, inputs):
-            return (inputs[0] * 2,)
-
-        def backward(self, indexes, gys):
-            calls.append(self.name)
-            return (gys[0] * 2,)
-
-    x = leaf((3,), device)
-    a = Noted("a").apply((x,))[0]
-    b = Noted("b").apply((a,))[0]
-    c = Noted("c").apply((b,))[0]
-    seeded(a + (c + b) + a).backward()
-    assert calls == ["c", "b", "a"]
-    np.testing.assert_allclose(on_host(x.grad), (2 + 2 + 4 + 8) * spread(3, start=50))
-
-
-def test_leaves_add_up_over_calls_and_intermediates_do_not(device) -> None:
-    x = leaf((3,), device)
-    h = x * x
-    y = h * 3
-    for _ in range(2):
-        seeded(y).backward()
-    np.testing.assert_allclose(on_host(x.grad), 2 * 6 * spread(3) * spread(3, start=50))
-    assert h.grad is None
-    assert y.grad is None
-
-
-def test_retain_grad_keeps_the_gradients_in_between(device) -> None:
-    x = leaf((3,), device)
-    h = x * x
-    y = h * 3
-    seeded(y).backward(retain_grad=True)
-    np.testing.assert_allclose(on_host(h.grad), 3 * spread(3, start=50))
-    np.testing.assert_allclose(on_host(y.grad), spread(3, start=50))
-
-
-def test_a_leaf_takes_its_own_gradient_as_the_start(device) -> None:
-    x = leaf((), device)
-    x.backward()
-    assert float(on_host(x.grad)) == 1
-
-
-def test_backward_from_many_elements_without_a_gradient_raises(device) -> None:
-    x = leaf((3,), device)
-    with pytest.raises(GradientError, match="cannot start from 3 elements"):
-        (x * 2).backward()
-    with pytest.raises(GradientError, match="cannot start from 0 elements"):
-        (leaf((0,), device) * 2).backward()
-    assert x.grad is None
-
-
-def test_several_outputs_are_swept_together(device) -> None:
-    x1, x2 = leaf((3,), device), leaf((3,), device, start=9)
-    product, total = Mixed().apply((x1, x2))
-    product.grad, total.grad = (placed(spread(3, start=s), device) for s in (20, 30))
-    backward([product, total])
-    np.testing.assert_allclose(on_host(x1.grad), spread(3, start=20) * spread(3, start=9) + spread(3, start=30))
-
-
-@pytest.mark.parametrize("which", [0, 1])
-def test_an_output_that_is_not_used_has_gradient_none(device, which) -> None:
-    x1, x2 = leaf((3,), device), leaf((3,), device, start=9)
-    seeded(Mixed().apply((x1, x2))[which]).backward()
-    expected = spread(3, start=50) * (spread(3, start=9) if which == 0 else 1)
-    np.testing.assert_allclose(on_host(x1.grad), expected)
-
-
 def test_complex_cotangent_of_a_real_input_gives_its_real_part(device) -> None:
     x = leaf((3,), device)
     z = Variable(placed(spread(3, start=9) + 1j * spread(3, start=20), device))
@@ -208,20 +90,6 @@ def test_complex_cotangent_of_a_real_input_gives_its_real_part(device) -> None:
     assert x.grad.dtype == x.dtype
     np.testing.assert_allclose(on_host(x.grad), (gy * np.conj(on_host(z))).real)
     np.testing.assert_allclose(on_host(z.grad), gy * spread(3))
-
-
-def test_wrong_shape_from_a_function_is_an_error_that_names_it(device) -> None:
-    class Wrong(FunctionNode):
-        def forward(self, inputs):
-            return (inputs[0] * 2,)
-
-        def backward(self, indexes, gys):
-            return (gys[0][:1],)
-
-    x = leaf((3,), device)
-    with pytest.raises(ShapeError, match=r"Wrong: .*expected \(3,\) as the input, got \(1,\)"):
-        seeded(Wrong().apply((x,))[0]).backward()
-    assert x.grad is None
 
 
 # Memory of gradients

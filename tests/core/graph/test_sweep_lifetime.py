@@ -7,9 +7,9 @@ import weakref
 import numpy as np
 import pytest
 from tests.core.graph.leaves import leaf, seeded, spread
-from tests.threads import at_once, in_thread
+from tests.threads import at_once
 
-from xpgrad import FunctionNode, Variable, force_backprop_mode, grad, primitive, using_config
+from xpgrad import FunctionNode, Variable, grad, primitive, using_config
 from xpgrad import array_api as xp
 from xpgrad.errors import GraphError
 from xpgrad.testing.arrays import on_host, placed
@@ -95,28 +95,6 @@ def test_a_hook_that_raises_leaves_every_gradient(device) -> None:
 # Sweeps in sweeps and side by side
 
 
-def test_a_function_may_run_a_nested_backward(device) -> None:
-    class Inner(FunctionNode):
-        """Sum of squares, differentiated by an inner graph that shares the outer inputs."""
-
-        def forward(self, inputs):
-            self.retain_inputs((0,))
-            return (inputs[0] * inputs[0],)
-
-        def backward(self, indexes, gys):
-            (x,) = self.get_retained_inputs()
-            with force_backprop_mode():
-                inner = Variable(x.array)
-                y = inner * inner
-                y.grad = gys[0].array
-                y.backward()
-            return (Variable(inner.grad),)
-
-    x = leaf((3,), device)
-    seeded(Inner().apply((x * 3,))[0] * 2).backward()
-    np.testing.assert_allclose(on_host(x.grad), spread(3, start=50) * 2 * 2 * 9 * spread(3))
-
-
 def test_a_hook_may_sweep_the_same_graph(device) -> None:
     x = leaf((3,), device)
     h = x * x
@@ -149,13 +127,6 @@ def test_two_threads_sweep_one_graph() -> None:
             np.testing.assert_array_equal(got.array, wanted)
 
 
-def test_a_graph_is_swept_in_another_thread_with_that_threads_configuration(device) -> None:
-    x = leaf((3,), device)
-    y = seeded(x * x)
-    in_thread(y.backward)
-    np.testing.assert_allclose(on_host(x.grad), 2 * spread(3) * spread(3, start=50))
-
-
 # Releasing
 
 
@@ -184,20 +155,6 @@ def test_retain_graph_false_releases_arrays_and_a_later_sweep_raises(square) -> 
     with pytest.raises(GraphError, match="swept with retain_graph=False"):
         seeded(y).backward()
     np.testing.assert_array_equal(x.grad, held)
-
-
-def test_release_in_a_recorded_sweep_raises(device) -> None:
-    y = seeded(leaf((3,), device) * 2)
-    with pytest.raises(GraphError, match="use retain_graph=True"):
-        y.backward(enable_double_backprop=True, retain_graph=False)
-    assert y.grad is not None
-
-
-def test_by_default_a_graph_can_be_swept_again(device) -> None:
-    x = leaf((3,), device)
-    y = x * x
-    first, second = (grad([y], [x])[0] for _ in range(2))
-    np.testing.assert_array_equal(on_host(first), on_host(second))
 
 
 def test_an_array_is_freed_after_its_last_use() -> None:

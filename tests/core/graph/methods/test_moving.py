@@ -29,23 +29,6 @@ def missing(role):
 # to_device
 
 
-def test_to_device_moves_data_and_gradient_in_place(move):
-    first, second = move
-    x = variable(first, [1.0, 2.0], name="x", grad=array(first, [3.0, 4.0]))
-    assert x.to_device(second) is x
-    assert x.device == second
-    assert values(x) == [1.0, 2.0]
-    assert values(x.grad) == [3.0, 4.0]
-    assert place(x.grad) == place(x.array)
-    assert x.grad_var.device == second
-    assert x.name == "x"
-    assert x.requires_grad
-    assert x.node.device == second
-    assert x.dtype == x.array.dtype
-    (x * x).sum().backward()
-    assert values(x.grad) == [5.0, 8.0]
-
-
 def test_to_the_same_device_leaves_the_state_unchanged(device):
     x = variable(device, [1.0])
     a, node = x.array, x.node
@@ -93,17 +76,6 @@ def test_a_variable_in_a_graph_stays_connected_in_no_backprop_mode(move):
     assert values(x.grad) == [4.0]
 
 
-def test_second_derivatives_pass_through_a_move(move):
-    first, second = move
-    x = variable(first, [2.0])
-    y = x * x
-    y.to_device(second)
-    (gx,) = xpgrad.grad([y * y], [x], enable_double_backprop=True)
-    assert gx.device == first
-    assert values(gx) == [32.0]
-    assert values(xpgrad.grad([gx], [x])[0]) == [48.0]
-
-
 def test_a_recorded_gradient_moves_with_its_graph(move):
     first, second = move
     x = variable(first, [2.0])
@@ -134,30 +106,6 @@ def test_a_failing_move_leaves_the_state_unchanged(device):
         assert v.grad is g
         assert v.node is node
         assert v.creator_node is creator
-
-
-def test_a_move_that_the_library_rejects_leaves_the_state_unchanged():
-    first, lacking = xpgrad.get_device("@strict:cpu"), xpgrad.get_device("@strict:no_float64")
-    x = variable(first, [1.0], "float64", grad=array(first, [2.0], "float64"))
-    y = x * x
-    for v in (x, y):
-        a, node, g = v.array, v.node, v.grad
-        with pytest.raises(ValueError, match="float64"):
-            v.to_device(lacking)
-        assert v.array is a
-        assert v.grad is g
-        assert v.node is node
-        assert v.device == first
-
-
-def test_the_differentiable_copy(move):
-    first, second = move
-    x = variable(first, [2.0])
-    y = xpgrad.functions.copy(x, second)
-    assert y.device == second
-    assert x.device == first
-    (y * y).backward()
-    assert values(x.grad) == [4.0]
 
 
 def test_an_uninitialised_variable_does_not_move(device):

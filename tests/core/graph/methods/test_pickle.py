@@ -89,17 +89,6 @@ def test_a_deep_copy_shares_no_memory(device, way):
     assert values(y.grad) == [2.0]
 
 
-@WAYS
-def test_a_copy_of_a_root_is_a_separate_root(device, way):
-    x = variable(device, [2.0])
-    z = way(x)
-    assert z.creator_node is None
-    assert z.requires_grad
-    (z * z).backward()
-    assert values(z.grad) == [4.0]
-    assert x.grad is None
-
-
 # Inside a graph
 
 COPIES = pytest.mark.parametrize("way", [shallow, deep])

@@ -79,13 +79,6 @@ def test_repr_of_nodes_functions_and_backends(device):
     assert repr(xpgrad.array_api.exp.definition) == "<Definition exp(x, /)>"
 
 
-def test_labels(device):
-    assert variable(device, [[1.0]]).label == "(1, 1), float32"
-    assert variable(device, 1.0, "float64").label == "float64"
-    assert variable(device, [1.0]).node.label == "(1,), float32"
-    assert Variable(None).label == "uninitialised"
-
-
 def test_summary(device):
     x = variable(device, [1.0])
     assert x.summary() == f"<variable at 0x{id(x):x}>"
