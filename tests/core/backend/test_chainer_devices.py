@@ -1,6 +1,5 @@
 """Devices as Chainer documents them: one test for each row and each sentence of its reference."""
 
-import contextlib
 from typing import Any
 
 import array_api_strict
@@ -14,10 +13,6 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.errors import BackendUnavailable, UnknownArray
 
 HOST, ONE, TWO = (xpgrad.get_device(name) for name in ("@numpy", "@strict:device1", "@strict:device2"))
-
-
-class DummyDevice:
-    """An object that is no device."""
 
 
 def has(specifier: Any) -> bool:
@@ -56,28 +51,12 @@ def test_a_gpu_by_its_library_s_object() -> None:
     assert xpgrad.get_device(xpgrad.cuda.get_device_from_id(0)).name == "@cupy:0"
 
 
-@pytest.mark.parametrize("specifier", ["@cupy:0", 0, "0", "@cupy", 7])
-def test_a_missing_gpu_is_a_runtime_error_with_the_reason(specifier: Any) -> None:
-    if has(0):
-        pytest.skip("there is a GPU here")
-    with pytest.raises(RuntimeError, match=r"^cupy: .*(not installed|no CUDA driver|no GPU)"):
-        backend.get_device(specifier)
-
-
 @pytest.mark.parametrize("specifier", ["native", "native:0"])
 def test_chx(specifier: str) -> None:
     device = device_or_skip(specifier)
     assert type(device) is backend.ChainerxDevice
     assert (device.name, repr(device)) == ("native:0", "<ChainerxDevice native:0>")
     assert backend.get_device(device.handle) == device
-
-
-@pytest.mark.parametrize("specifier", ["native:0", "cuda:0"])
-def test_missing_chx_is_a_runtime_error_that_names_it(specifier: str) -> None:
-    if has(specifier):
-        pytest.skip(f"{specifier} is here")
-    with pytest.raises(RuntimeError, match=r"^(chx|cupy): "):
-        backend.get_device(specifier)
 
 
 def test_missing_intel64_is_an_error() -> None:
@@ -125,34 +104,6 @@ def test_classes_of_devices_are_called() -> None:
     assert not isinstance(HOST, backend.GpuDevice)
 
 
-@pytest.mark.parametrize(
-    "specifier", ["@numpy:", "@numpy:0", "@:numpy", "@cupy::0", "@foo", "", "foo", "numpy:0", "--1"]
-)
-def test_texts_that_are_errors(specifier: str) -> None:
-    with pytest.raises(ValueError, match="get_device: ") as caught:
-        backend.get_device(specifier)
-    assert repr(specifier) in str(caught.value)
-
-
-@pytest.mark.parametrize("number", [-2, "-2"])
-def test_numbers_below_minus_one_are_errors(number: Any) -> None:
-    with pytest.raises(ValueError, match="expected a GPU's number, or -1 for the host, got -2"):
-        backend.get_device(number)
-
-
-@pytest.mark.parametrize(
-    "specifier",
-    [
-        (), ("@numpy",), ("native", 0), (np, 0), np, array_api_strict, np.zeros(2), Variable(np.zeros(2)), 1.0, True,
-        {}, ["@numpy"], DummyDevice(), DummyDevice, np.float32,
-    ],
-    ids=lambda specifier: type(specifier).__name__,
-)  # fmt: skip
-def test_other_objects_are_errors(specifier: Any) -> None:
-    with pytest.raises(TypeError, match="get_device: expected a specifier such as '@name:0'"):
-        backend.get_device(specifier)
-
-
 def test_cuda_s_dummy_device_is_an_error() -> None:
     with pytest.raises(TypeError, match="DummyDeviceType"):
         backend.get_device(xpgrad.cuda.DummyDevice)
@@ -184,6 +135,8 @@ def test_send_takes_arrays_lists_tuples_and_none() -> None:
     assert all(ONE.is_array_supported(each) for each in (sent[0], sent[1][0]))
     assert ONE.send(sent[0]) is ONE.send_array(sent[0]) is sent[0]
     assert HOST.send(HOST.send(a)) is a
+    assert ONE.send([]) == []
+    assert ONE.send(None) is None
 
 
 def test_better_than_chainer_send_keeps_the_names_of_a_tuple() -> None:
@@ -193,11 +146,6 @@ def test_better_than_chainer_send_keeps_the_names_of_a_tuple() -> None:
     sent = ONE.send(pair)
     assert type(sent) is type(pair)
     assert ONE.is_array_supported(sent.t)
-
-
-def test_the_host_takes_numpy_s_scalars() -> None:
-    sent = HOST.send(np.float32(2))
-    assert (type(sent), sent.shape, sent.dtype) == (np.ndarray, (), np.float32)
 
 
 @pytest.mark.parametrize("obj", [1, 1.0, "a", {"x": np.zeros(1)}, object(), {1}], ids=lambda obj: type(obj).__name__)
@@ -222,14 +170,6 @@ def test_a_list_that_contains_itself_is_an_error() -> None:
         ONE.send(endless)
 
 
-def test_use_and_create_context() -> None:
-    with ONE.create_context():
-        assert backend.get_device() == ONE
-        TWO.use()
-        assert backend.get_device() == TWO
-    assert backend.get_device() == HOST
-
-
 def test_using_device_takes_a_specifier_and_gives_the_device() -> None:
     with backend.using_device("@strict:device1") as one, backend.using_device(-1) as host:
         assert (one, host, backend.get_device()) == (ONE, HOST, HOST)
@@ -237,34 +177,12 @@ def test_using_device_takes_a_specifier_and_gives_the_device() -> None:
         backend.using_device("@foo")
 
 
-def test_a_device_is_no_context() -> None:
-    with pytest.raises(RuntimeError, match=r"use `with xpgrad.using_device\('@numpy'\):`"), HOST:
-        pass
-
-
-def test_is_array_supported() -> None:
-    a = ONE.send(np.zeros(1))
-    assert ONE.is_array_supported(a)
-    assert not TWO.is_array_supported(a)
-    assert not HOST.is_array_supported(a)
-    assert HOST.is_array_supported(np.zeros(1))
-    assert not HOST.is_array_supported(1.0)
-
-
 def test_from_array_returns_none_for_foreign_objects() -> None:
     assert Device.from_array(np.zeros(1)) == HOST
     assert ONE.from_array(ONE.send(np.zeros(1))) == ONE
+    assert Device.from_array([1.0]) is Device.from_array(Variable(np.zeros(1))) is None
     for foreign in ([1.0], Variable(np.zeros(1)), ONE.send(np.zeros(1))):
         assert type(HOST).from_array(foreign) is None
-
-
-def test_equality_and_hash_go_by_name() -> None:
-    again = Device(ONE.backend, ONE.handle, ONE.name)
-    assert again == ONE
-    assert hash(ONE) == hash(again)
-    assert ONE != TWO
-    assert ONE.name != ONE
-    assert HOST != -1
 
 
 def test_repr_names_the_kind() -> None:
@@ -272,14 +190,6 @@ def test_repr_names_the_kind() -> None:
 
 
 # Functions of xpgrad.backend
-
-
-def test_get_array_module_unwraps_variables_and_ignores_unknown_types() -> None:
-    a = ONE.send(np.zeros(1))
-    assert backend.get_array_module() is np
-    assert backend.get_array_module(1, "text", None, object()) is np
-    assert backend.get_array_module(np.zeros(1), Variable(np.zeros(1))) is np
-    assert backend.get_array_module(np.zeros(1), Variable(a), 3) is array_api_strict
 
 
 def test_get_array_module_lets_chx_win() -> None:
@@ -299,22 +209,6 @@ def test_get_array_module_of_several_libraries_is_the_first(
     a = ONE.send(np.zeros(1))
     assert backend.get_array_module(Other(), a) == "other"
     assert backend.get_array_module(a, Other()) is array_api_strict
-
-
-def test_get_device_from_array() -> None:
-    one, two = ONE.send(np.zeros(1)), TWO.send(np.zeros(1))
-    assert backend.get_device_from_array() == HOST
-    assert backend.get_device_from_array(np.zeros(1), two, one) == TWO
-    assert backend.get_device_from_array(Variable(one), None, object()) == HOST
-
-
-def test_copyto_copies_across_devices_in_place_and_takes_arrays_only() -> None:
-    dst, src = np.zeros(2), ONE.send(np.ones(2))
-    backend.copyto(dst, src)
-    assert dst.tolist() == [1.0, 1.0]
-    for pair in ((dst, [1.0]), ([1.0], dst), (Variable(dst), src)):
-        with pytest.raises(TypeError):
-            backend.copyto(*pair)
 
 
 def test_to_chx_and_from_chx_of_arrays() -> None:
@@ -342,13 +236,6 @@ def test_contains_nan() -> None:
 
 
 # Moves
-
-
-def test_to_cpu_from_everywhere() -> None:
-    for name in ("@numpy", "@strict:device1", "native:0", "@cupy:0"):
-        with contextlib.suppress(BackendUnavailable):
-            x = Variable(xpgrad.get_device(name).send(np.ones(2)))
-            assert type(x.to_cpu().array) is np.ndarray
 
 
 def test_an_uninitialised_variable_is_on_the_host_until_it_is_sent() -> None:
