@@ -10,15 +10,11 @@ from xpgrad.testing.arrays import on_host, placed
 
 M = np.array([[True, False, True], [False, True, True]])
 HOLES = np.where(M, X, np.nan)
-REDUCTIONS = {
+REDUCTIONS = {  # test_numpy_arguments has each of these arguments alone, and pairs of them
     "sum": lambda x: np.sum(x, where=M),
     "sum-axis": lambda x: np.sum(x, axis=1, keepdims=True, where=M, initial=2.5),
-    "sum-initial": lambda x: np.sum(x, 0, initial=1.5),
-    "sum-broadcast": lambda x: np.sum(x, where=M[0]),
-    "sum-of-list": lambda x: np.sum(x, where=[True, False, True]),
     "prod": lambda x: np.prod(x, axis=0, where=M, initial=3.0),
     "max": lambda x: np.max(x, axis=1, where=M, initial=-9.0),
-    "max-initial": lambda x: np.max(x, axis=0, initial=0.5),
     "max-none": lambda x: np.max(x, axis=0, where=np.zeros((2, 3), bool), initial=0.5),
     "max-empty": lambda x: np.max(x[:0], axis=0, initial=0.5),
     "amin": lambda x: np.amin(x, where=M, initial=7.0),
@@ -28,16 +24,8 @@ REDUCTIONS = {
     "var-axis": lambda x: np.var(x, axis=1, where=M),
     "var-mean": lambda x: np.var(x, axis=1, mean=np.mean(x, axis=1, keepdims=True)),
     "std": lambda x: np.std(x, axis=1, keepdims=True, where=M),
-    "std-mean": lambda x: np.std(x, mean=0.25),
-    "all": lambda x: np.all(x > -1, axis=0, where=M),
-    "any": lambda x: np.any(x, axis=1, where=M),
     "nansum": lambda x: np.nansum(x, axis=0, where=M, initial=1.0),
-    "nanprod": lambda x: np.nanprod(x, where=M),
     "nanmax": lambda x: np.nanmax(x, axis=0, where=M, initial=-3.0),
-    "nanmin": lambda x: np.nanmin(x, axis=1, initial=-3.0),
-    "nanmean": lambda x: np.nanmean(x, axis=1, where=M),
-    "nanvar": lambda x: np.nanvar(x, axis=1, where=M),
-    "nanstd": lambda x: np.nanstd(x, where=M),
     "add.reduce": lambda x: np.add.reduce(x, where=M, initial=0.5),
     "add.reduce-all": lambda x: np.add.reduce(x, axis=None, where=M),
     "add.reduce-dtype": lambda x: np.add.reduce(x, dtype=np.float32),
