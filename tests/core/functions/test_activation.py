@@ -80,26 +80,6 @@ def test_softmax_of_large_logits_does_not_overflow(device, f):
     np.testing.assert_allclose(np.exp(y) if f is F.log_softmax else y, expected, rtol=1e-6, atol=1e-30)
 
 
-def test_softmax_of_an_empty_batch(device):
-    x = xpgrad.Variable(device.send(np.zeros((0, 3), np.float32)))
-    F.sum(F.softmax(x) + F.log_softmax(x)).backward()
-    assert x.grad.shape == (0, 3)
-
-
-@pytest.mark.parametrize("classes", [3, 100])
-def test_log_softmax_is_the_same_for_few_and_for_many_classes(classes):
-    x = np.random.default_rng(0).standard_normal((5, classes))
-    expected = x - np.log(np.exp(x).sum(axis=1, keepdims=True))
-    np.testing.assert_allclose(F.log_softmax(x).array, expected, rtol=1e-12)
-
-
-def test_prelu_wants_slopes_of_the_shape_of_the_features():
-    with pytest.raises(
-        InvalidType, match=r"(?s)prelu.*W of the shape of x from axis 1 on, \(3,\).*W is float32 \(2,\)"
-    ):
-        F.prelu(np.ones((4, 3), "f"), np.ones(2, "f"))
-
-
 @pytest.mark.parametrize("pool_size", [0, -1])
 def test_maxout_needs_a_positive_pool_size(pool_size):
     with pytest.raises(ValueError, match=f"maxout: pool_size must be a positive integer, got {pool_size}"):

@@ -92,20 +92,6 @@ def test_products_with_matrices_of_scipy(device, made):
     np.testing.assert_allclose(host(F.sparse_matmul(device.send(b), sparse, True, True).array), b.T @ X.T, atol=1e-12)
 
 
-def test_products_and_gradients_agree_with_torch():
-    torch = pytest.importorskip("torch")
-    b = RNG.normal(size=(5, 2))
-    x, dense = torch.tensor(X).to_sparse().requires_grad_(), torch.tensor(b, requires_grad=True)
-    y = torch.sparse.mm(x, dense)
-    (y**3).sum().backward()
-    ours, variable = to_coo(X, requires_grad=True), Variable(b)
-    mine = F.sparse_matmul(ours, variable)
-    F.sum(mine**3).backward()
-    np.testing.assert_allclose(mine.array, y.detach())
-    np.testing.assert_allclose(variable.grad, dense.grad)
-    np.testing.assert_allclose(ours.data.grad, x.grad.coalesce().values())
-
-
 def test_transformed_products():
     sparse, b = to_coo(X), RNG.normal(size=(2, 5, 3))
     y = X @ b

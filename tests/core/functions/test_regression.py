@@ -37,8 +37,3 @@ def test_invalid_arguments_of_huber_loss_raise():
         F.huber_loss(np.ones(3), np.ones(3), 1.0)
     with pytest.raises(InvalidType, match="x and t of one shape and dtype"):
         F.huber_loss(np.ones((2, 3)), np.ones((2, 1)), 1.0)
-
-
-def test_squared_difference_is_another_name():
-    x1, x2 = np.asarray([1.0, 2.0]), np.asarray([3.0, -1.0])
-    np.testing.assert_array_equal(F.squared_difference(x1, x2).array, F.squared_error(x1, x2).array)
