@@ -277,11 +277,6 @@ def test_forget_returns_the_result_of_the_function(x, w):
     assert F.forget(lambda a: a * 2, x.array).requires_grad
 
 
-def test_forget_can_be_differentiated_twice(x):
-    (g,) = xpgrad.grad([F.forget(lambda a: xp.sum(a**3), x)], [x], enable_double_backprop=True)
-    np.testing.assert_allclose(on_host(xpgrad.grad([g], [x])[0]), 6 * on_host(x))
-
-
 @pytest.mark.parametrize(
     ("func", "text"),
     [

@@ -86,11 +86,6 @@ def test_a_function_sees_the_shape_of_a_member(x):
     assert seen == [((4,), 1, 4, 4)]
 
 
-def test_nested_batches(x):
-    got = vmap(lambda row: vmap(lambda a, b: a * b + row[0])(row, row))(x)
-    np.testing.assert_allclose(on_host(got), X[0] ** 2 + X[0][:, :1])
-
-
 WRONG = {
     "sizes": (lambda: vmap(lambda x, w: x)(X, W[:1]), ShapeError,
               r"one size for all arguments, got 2 in argument.*\(2, 3, 4\) along axis 0, and 1 in .*\(1, 3\)"),
@@ -136,12 +131,6 @@ def test_chunks_bound_the_members_that_are_computed_at_a_time(device):
 
 
 # Variables from outside
-
-
-def test_captured_variables_get_the_sum_of_the_gradients_of_the_members(x, device):
-    w = variable(device, np.ones(4), "float64")
-    xp.sum(vmap(lambda x: x * w)(Variable(x))).backward()
-    np.testing.assert_allclose(on_host(w.grad), X[0].sum(0))
 
 
 def test_backward_within_adds_to_captured_variables(x, device):

@@ -59,8 +59,8 @@ def operands(shapes: Sequence[Any], batched: Sequence[bool], dtype: str, size: i
     made = []
     for i, (shape, several) in enumerate(zip(shapes, batched, strict=True)):
         make = shape if callable(shape) else lambda seed, dtype, shape=shape: numbers(shape, seed, dtype)
-        members = [make(7 * i + k, dtype) for k in range(size if several else 1)]
-        made.append(np.stack(members) if several else members[0])
+        members = [make(7 * i + k, dtype) for k in range((size or 1) if several else 1)]
+        made.append(np.stack(members)[:size] if several else members[0])
     return made
 
 
@@ -79,8 +79,13 @@ class Comparison:
         found, expected = (self.orders(function, arrays, order) for function in (self.at_once, self.looped))
         for k, (a, e) in enumerate(itertools.zip_longest(found, expected)):
             self.equal(a, e, f"number {k} of {len(expected)}")
-        if order:
+        if order and self.smooth(arrays):
             self.members(arrays)
+
+    def smooth(self, arrays: Sequence[Any]) -> bool:
+        """Return whether the function has a gradient."""
+        xs = [Variable(placed(x, self.device), requires_grad=x.dtype.kind in "fc") for x in self.member(arrays, 0)]
+        return any(y.requires_grad for y in listed(self.call(*xs)))
 
     def equal(self, a: Any, e: Any, what: str) -> None:
         """Compare two arrays, or None and zeros."""
@@ -102,12 +107,15 @@ class Comparison:
 
     def looped(self, *xs: Any) -> list[Any]:
         """Return the results of a loop."""
-        rows = [listed(self.call(*self.member(xs, k))) for k in range(self.size)]
-        return [xp.stack(parts, axis=0) for parts in zip(*rows, strict=True)]
+        rows = [listed(self.call(*self.member(xs, k))) for k in range(self.size or 1)]
+        return [xp.stack(parts, axis=0)[: self.size, ...] for parts in zip(*rows, strict=True)]
 
     def member(self, xs: Sequence[Any], k: int) -> list[Any]:
-        """Return the operands of one member."""
-        return [x[k] if several else x for x, several in zip(xs, self.batched, strict=True)]
+        """Return the operands of one member; zeros for the member of an empty batch, whose results have its shapes."""
+        pairs = zip(xs, self.batched, strict=True)
+        if self.size:
+            return [x[k] if several else x for x, several in pairs]
+        return [xp.zeros(x.shape[1:], dtype=x.dtype) if several else x for x, several in pairs]
 
     def orders(self, function: Callable[..., Any], arrays: Sequence[Any], order: int) -> list[Any]:
         """Return the values, the gradients of their sum, and the gradients of the sum of squared gradients."""
@@ -115,7 +123,7 @@ class Comparison:
         ys = function(*xs)
         found: list[Any] = [on_host(y.array) for y in ys]
         inputs = [x for x in xs if x.requires_grad]
-        if order and inputs:
+        if order and any(y.requires_grad for y in ys):
             first = xpgrad.grad([self.total(ys)], inputs, enable_double_backprop=order > 1)
             found += [None if g is None else on_host(g.array) for g in first]
             again = [g * g for g in first if g is not None and g.requires_grad]

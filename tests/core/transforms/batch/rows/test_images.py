@@ -1,38 +1,12 @@
-"""Convolution and pooling of batches, against a loop over the members."""
+"""Convolution and pooling of batches together; the case table has each alone."""
 
-from collections.abc import Callable
 from typing import Any
 
-import pytest
 from tests.core.transforms.batch.rows.members import check
 
 import xpgrad
 from xpgrad import array_api as xp
 from xpgrad import functions as F
-
-FUNCTIONS: dict[str, tuple[Callable[..., Any], list[Any]]] = {
-    "convolution": (lambda x, W, b: F.convolution_2d(x, W, b, pad=1), [(2, 2, 4, 5), (3, 2, 3, 3), (3,)]),
-    "convolution of one image": (F.convolution_2d, [(1, 2, 4, 5), (3, 2, 2, 3)]),
-    "convolution with strides": (
-        lambda x, W: F.convolution_2d(x, W, stride=2, cover_all=True, dilate=2), [(2, 1, 6, 6), (2, 1, 2, 2)]
-    ),
-    "convolution with groups": (lambda x, W: F.convolution_2d(x, W, groups=2), [(2, 4, 3, 3), (6, 2, 2, 2)]),
-    "convolution of lines": (F.convolution_1d, [(2, 2, 5), (3, 2, 2), (3,)]),
-    "depthwise": (F.depthwise_convolution_2d, [(1, 2, 3, 3), (2, 2, 2, 2)]),
-    "deconvolution": (lambda x, W, b: F.deconvolution_2d(x, W, b, stride=2), [(2, 3, 2, 2), (3, 2, 3, 3), (2,)]),
-    "deconvolution with groups": (lambda x, W: F.deconvolution_1d(x, W, groups=2), [(2, 4, 3), (4, 2, 2)]),
-    "max_pooling": (lambda x: F.max_pooling_2d(x, 2), [(2, 2, 4, 5)]),
-    "average_pooling": (lambda x: F.average_pooling_2d(x, 2, pad=1, pad_value=None), [(2, 2, 4, 4)]),
-    "unpooling": (lambda x: F.unpooling_1d(x, 2), [(2, 2, 3)]),
-    "im2col": (lambda x: F.im2col(x, 2, pad=1), [(2, 1, 3, 3)]),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_gradients_agree_with_members(name: str, device: xpgrad.Device) -> None:
-    call, shapes = FUNCTIONS[name]
-    check(call, shapes, device, size=2)
-    check(call, shapes, device, "float32", order=1, size=1, rtol=1e-4)
 
 
 def test_positions_of_maxima_put_elements_back(device: xpgrad.Device) -> None:
