@@ -290,19 +290,15 @@ def test_an_empty_folder_is_filled(folder: Path) -> None:
     assert len(written(folder / "there")) == len(FILES)
 
 
-def test_a_name_too_long_for_a_file_leaves_no_folder(folder: Path) -> None:
-    result = new_backend("n" * 300, "--output", "there")
-    assert result.exit_code == 1
-    assert "cannot be written; nothing was left there" in result.output
-    assert not (folder / "there").exists()
-
-
-def test_write_error_is_one_clear_line(folder: Path) -> None:
+@pytest.mark.parametrize(("name", "target"), [("npu", "file/inside"), ("n" * 300, "there")], ids=["a file", "long"])
+def test_write_error_is_one_clear_line_and_leaves_no_folder(folder: Path, name: str, target: str) -> None:
     (folder / "file").touch()
-    result = new_backend("npu", "--output", folder / "file" / "inside")
+    result = new_backend(name, "--output", folder / target)
     assert result.exit_code == 1
     assert "cannot be written; nothing was left there" in result.output
     assert "Traceback" not in result.output
+    assert written(folder) == {"file"}
+    assert not (folder / "there").exists()
 
 
 @pytest.mark.parametrize("exists", [True, False])

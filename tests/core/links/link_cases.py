@@ -11,7 +11,6 @@ import xpgrad.links as L
 
 COUNTS = [5, 3, 2, 1]
 TREE = ((1, 2), (0, 3))
-LANES = {"w": (5, 3), "b": (5,)}
 
 
 class Case(NamedTuple):

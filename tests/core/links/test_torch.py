@@ -91,16 +91,16 @@ def test_batch_normalization_and_its_averages():
         check(link, module, pairs, [real(4, 3, 2, 5)])
 
 
-def test_layer_normalization():
-    link, module = L.LayerNormalization(4, 1e-3), torch.nn.LayerNorm(4, 1e-3)
+@pytest.mark.parametrize(
+    ("link", "module", "shape"),
+    [
+        (L.LayerNormalization(4, 1e-3), torch.nn.LayerNorm(4, 1e-3), (3, 4)),
+        (L.GroupNormalization(2, 4, 1e-3), torch.nn.GroupNorm(2, 4, 1e-3), (3, 4, 5)),
+    ],
+)
+def test_normalization_of_each_example(link, module, shape):
     link.gamma.array, link.beta.array = real(4), real(4)
-    check(link, module, [(module.weight, [link.gamma]), (module.bias, [link.beta])], [real(3, 4)])
-
-
-def test_group_normalization():
-    link, module = L.GroupNormalization(2, 4, 1e-3), torch.nn.GroupNorm(2, 4, 1e-3)
-    link.gamma.array, link.beta.array = real(4), real(4)
-    check(link, module, [(module.weight, [link.gamma]), (module.bias, [link.beta])], [real(3, 4, 5)])
+    check(link, module, [(module.weight, [link.gamma]), (module.bias, [link.beta])], [real(*shape)])
 
 
 def test_lstm_whose_gates_are_interleaved():
@@ -172,15 +172,6 @@ def test_attention_of_several_heads(masked):
 
     options = {"mask": mask} if masked else {}
     check(link, module, pairs, [real(2, 3, 4), real(2, 3, 4), real(2, 3, 4)], call, **options)
-
-
-def test_bilinear():
-    link, module = L.Bilinear(3, 2, 4, nobias=True), torch.nn.Bilinear(3, 2, 4, bias=False)
-    with torch.no_grad():
-        module.weight.copy_(torch.from_numpy(link.W.array.transpose(2, 0, 1).copy()))
-    x1, x2 = real(5, 3), real(5, 2)
-    expected = module(torch.from_numpy(x1), torch.from_numpy(x2)).detach().numpy()
-    np.testing.assert_allclose(link(x1, x2).array, expected, rtol=1e-4, atol=1e-5)
 
 
 def test_spectral_normalization():

@@ -335,26 +335,19 @@ EDITS = {
     "a hook": lambda net: net.l1.add_hook(xpgrad.LinkHook()),
     "less": lambda net: net.rest.pop(),
 }
+MADE = {"new": Net, "rebuilt": lambda: map_leaves(lambda p: Parameter(p.array * 2), Net()), "copied": Net().copy}
 
 
+@pytest.mark.parametrize("made", MADE)
 @pytest.mark.parametrize("edit", EDITS)
-def test_changes_of_a_model_are_seen(edit):
-    net = Net()
+def test_changes_of_a_model_are_seen(edit, made):
+    net = MADE[made]()
     before = flatten(net)[1].empty
     assert flatten(net)[1].empty is before  # kept
     EDITS[edit](net)
     assert (flatten(net)[1].empty is before) == (edit in ("nothing", "a parameter"))
     assert made_of(net) == values(net(example_on_host()))
     assert len(flatten(net)[0]) == len(list(net.params()))
-
-
-@pytest.mark.parametrize("edit", EDITS)
-def test_changes_of_a_rebuilt_model_are_seen(edit):
-    for kind in (lambda: map_leaves(lambda p: Parameter(p.array * 2), Net()), lambda: Net().copy()):
-        net = kind()
-        EDITS[edit](net)
-        assert made_of(net) == values(net(example_on_host()))
-        assert len(flatten(net)[0]) == len(list(net.params()))
 
 
 def test_a_tie_in_a_rebuilt_model_is_undone():

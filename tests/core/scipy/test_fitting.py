@@ -1,7 +1,5 @@
 """`least_squares`: the path of SciPy with a Jacobian by hand, over trees of unknowns and residuals."""
 
-import io
-
 import numpy as np
 import pytest
 from tests.building import array, place, values
@@ -109,16 +107,6 @@ def test_callbacks_get_trees():
     assert len(seen) == len(results) > 1
     np.testing.assert_array_equal(seen[-1], results[-1].x["p"])
     assert results[-1].cost == pytest.approx(found.cost)
-
-
-def test_progress_shows_evaluation_and_cost():
-    from rich.console import Console
-
-    console = Console(file=io.StringIO(), width=100)
-    found = least_squares(decay, np.asarray([1.0, -1.0]), progress=console)
-    shown = console.file.getvalue()
-    for text in ("least_squares trf", "evaluation", "cost", f"{found.nfev}", f"{found.cost:.6g}"):
-        assert text in shown
 
 
 @pytest.mark.filterwarnings("ignore")

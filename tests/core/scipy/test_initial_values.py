@@ -1,7 +1,5 @@
 """`solve_ivp`: the path of SciPy with a Jacobian by hand, over trees of states."""
 
-import io
-
 import numpy as np
 import pytest
 from tests.building import array, place, values
@@ -119,16 +117,6 @@ def test_dense_output_and_events_have_trees():
 def test_no_times_give_empty_states():
     found = solve_ivp(heat, (0, 1e-3), np.ones(3), t_eval=[])
     assert found.y.shape == (0, 3)
-
-
-def test_progress_shows_evaluation_and_time():
-    from rich.console import Console
-
-    console = Console(file=io.StringIO(), width=100)
-    found = solve_ivp(van_der_pol, (0, 1), np.asarray(START), progress=console)
-    shown = console.file.getvalue()
-    for text in ("solve_ivp RK45", "evaluation", f"{found.nfev}"):
-        assert text in shown
 
 
 @pytest.mark.filterwarnings("ignore")

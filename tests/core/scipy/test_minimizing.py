@@ -1,6 +1,7 @@
 """`minimize`: the path of SciPy with derivatives by hand, over trees of any arrays."""
 
 import io
+import itertools
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import xpgrad
 from xpgrad import Variable
 from xpgrad import array_api as xp
 from xpgrad.errors import DtypeError, GradientError, ShapeError, StructureError
-from xpgrad.scipy import minimize
+from xpgrad.scipy import least_squares, minimize, root, solve_ivp
 
 optimize = pytest.importorskip("scipy.optimize")
 START = np.array([1.3, 0.7, 0.8, 1.9, 1.2])
@@ -231,15 +232,40 @@ def test_a_callback_stops_the_search():
     assert minimize(rosenbrock, START, method="BFGS", callback=stop).nit == 1
 
 
-def test_progress_shows_iteration_value_and_gradient():
+PROGRESS = {
+    "minimize BFGS": (
+        lambda **how: minimize(rosenbrock, START, method="BFGS", **how),
+        lambda found: {
+            "iteration": found.nit,
+            "value": f"{found.fun:.6g}",
+            "max |gradient|": f"{np.abs(found.jac).max():.6g}",
+        },
+    ),
+    "root hybr": (
+        lambda **how: root(lambda x: x**2 - 2, START, **how),
+        lambda found: {"evaluation": found.nfev, "max |f|": ""},
+    ),
+    "least_squares trf": (
+        lambda **how: least_squares(lambda x: x**2 - 2, START, **how),
+        lambda found: {"evaluation": found.nfev, "cost": f"{found.cost:.6g}"},
+    ),
+    "solve_ivp RK45": (
+        lambda **how: solve_ivp(lambda t, y: -y, (0, 1), START, **how),
+        lambda found: {"evaluation": found.nfev},
+    ),
+}
+
+
+@pytest.mark.parametrize("title", PROGRESS)
+def test_progress_of_each_solver_is_shown(title):
     from rich.console import Console
 
+    solve, numbers = PROGRESS[title]
     console = Console(file=io.StringIO(), width=100)
-    found = minimize(rosenbrock, START, method="BFGS", progress=console)
+    found = solve(progress=console)
     shown = console.file.getvalue()
-    for text in ("minimize BFGS", "iteration", "value", "max |gradient|", str(found.nit), f"{found.fun:.6g}"):
-        assert text in shown
-    assert f"{np.abs(found.jac).max():.6g}" in shown
+    for text in (title, *itertools.chain(*numbers(found).items())):
+        assert str(text) in shown
 
 
 def test_no_output_unless_requested(capsys):

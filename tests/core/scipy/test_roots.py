@@ -1,7 +1,5 @@
 """`root`: the path of SciPy with a Jacobian by hand, over trees."""
 
-import io
-
 import numpy as np
 import pytest
 from tests.building import array, place, values
@@ -56,16 +54,6 @@ def test_callbacks_get_trees():
     assert len(seen) in (found.nit, found.nit - 1)
     x, fun = seen[-1]
     np.testing.assert_allclose(fun["f"], system_by_numpy(x["x"]))
-
-
-def test_progress_shows_evaluation_and_residual():
-    from rich.console import Console
-
-    console = Console(file=io.StringIO(), width=100)
-    found = root(system, np.asarray([6.0, 0.8]), progress=console)
-    shown = console.file.getvalue()
-    for text in ("root hybr", "evaluation", "max |f|", f"{found.nfev}"):
-        assert text in shown
 
 
 @pytest.mark.filterwarnings("ignore")

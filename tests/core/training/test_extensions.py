@@ -85,17 +85,6 @@ def test_a_log_has_the_means_of_intervals_and_is_a_file(tmp_path) -> None:
     assert all(record["elapsed_time"] > 0 for record in log)
 
 
-def test_a_log_resumes_where_it_was_saved(tmp_path) -> None:
-    loops, store = [trainer(tmp_path, (4, "iteration")), trainer(tmp_path, (6, "iteration"))], Store()
-    for loop in loops:
-        loop.extend(extensions.LogReport(["x", "absent"], (3, "iteration"), filename=None))
-    loops[0].run()
-    loops[0].serialize(store)
-    loops[1].serialize(store.loaded())
-    loops[1].run()
-    assert [record["x"] for record in loops[1].get_extension("LogReport").log] == [2, 5]
-
-
 def test_rows_are_printed_once_under_their_heads(tmp_path) -> None:
     loop, out = trainer(tmp_path), io.StringIO()
     loop.extend(extensions.LogReport())
