@@ -160,23 +160,6 @@ def test_a_captured_variable_cannot_get_an_array_for_each_member(x, device):
     assert values(w) == [0.0] * 4
 
 
-def test_moving_averages_of_each_member_raise(device):
-    batch = array(device, np.random.default_rng(0).normal(size=(3, 5, 2)), "float64")
-    gamma, beta = array(device, np.ones(2), "float64"), array(device, np.zeros(2), "float64")
-    mean, var = (variable(device, v, "float64", requires_grad=False) for v in (np.zeros(2), np.ones(2)))
-
-    def f(x):
-        return F.batch_normalization(x, gamma, beta, running_mean=mean, running_var=var)
-
-    with pytest.raises(BatchError, match=r"moving averages as they are by using_config\('train', False\)"):
-        vmap(f)(batch)
-    assert values(mean) == [0.0, 0.0]
-    normal = on_host(vmap(lambda x: F.batch_normalization(x, gamma, beta))(batch))
-    np.testing.assert_allclose(normal.mean(axis=1), np.zeros((3, 2)), atol=1e-12)
-    fixed = vmap(lambda x: F.fixed_batch_normalization(x, gamma, beta, mean, var))(batch)
-    np.testing.assert_allclose(on_host(fixed), on_host(batch) / np.sqrt(1 + 2e-5))
-
-
 def test_no_graph_is_made_without_need(x, device):
     w = variable(device, np.ones(4), "float64")
 
