@@ -63,11 +63,3 @@ def test_text_and_errors():
         L.Linear(None)
     with pytest.raises(xpgrad.utils.type_check.InvalidType, match="W of shape"):
         L.Linear(3, 2)(np.ones((4, 5), "f"))
-
-
-def test_a_lazy_link_is_made_where_it_was_sent():
-    pytest.importorskip("array_api_strict")
-    link = L.Linear(2).to_device("@strict")
-    link(xpgrad.get_device("@strict").send(np.ones((4, 5), "f")))
-    assert link.W.device == xpgrad.get_device("@strict")
-    assert link.device == link.W.device

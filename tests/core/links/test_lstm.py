@@ -142,19 +142,6 @@ def test_gated_units():
         L.GRU(3, 2)(h, x)
 
 
-def test_a_compiled_sequence_resets_the_state():
-    link, xs = L.LSTM(3, 2), real(5, 4, 3)
-
-    def last(xs):
-        link.reset_state()
-        for x in xs:
-            y = link(x)
-        link.reset_state()
-        return y
-
-    np.testing.assert_allclose(xpgrad.compile(last)(xs).array, last(xs).array, rtol=1e-5)
-
-
 def test_a_state_set_by_a_compiled_call_agrees_with_an_eager_call():
     link, x = L.LSTM(3, 2), real(4, 3)
     link(x)
