@@ -125,6 +125,7 @@ def test_a_snapshot_names_states_as_chainer_does(tmp_path) -> None:
     assert {
         "stop_trigger/previous_epoch_detail", "extension_triggers/LogReport/previous_iteration",
         "extensions/ExponentialShift/_t", "updater/iterator:main/order", "updater/optimizer:main/t",
+        "updater/model:main/l1/W", "updater/iteration",
     } <= set(saved.target)  # fmt: skip
     assert saved.target["extension_triggers/LogReport/previous_iteration"].dtype.kind == "i"
     del saved.target["extensions/ExponentialShift/_init"]  # Chainer saves none

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from tests.core.stores import Store
 
 import xpgrad as chainer
 from xpgrad import links as L
@@ -76,22 +75,6 @@ def test_a_plain_converter_gets_the_number_of_a_cpu(device, expected) -> None:
     updater = StandardUpdater(SerialIterator([1], 1), Optimizer(), lambda batch, where: seen.append(where) or 1, device)
     updater.update()
     assert seen == [expected]
-
-
-def test_the_state_of_all_parts_is_saved() -> None:
-    def make():
-        return StandardUpdater(SerialIterator([np.ones(2, np.float32)] * 5, 2, shuffle=False),
-                               chainer.optimizers.Adam().setup(L.Linear(2, 1)),
-                               loss_func=None)  # fmt: skip
-
-    one, other, store = make(), make(), Store()
-    one._optimizers["main"].target.cleargrads()
-    one.iteration = 3
-    next(one.get_iterator("main"))
-    one.serialize(store)
-    other.serialize(store.loaded())
-    assert (other.iteration, other.epoch_detail) == (3, 0.4)
-    assert {"iterator:main", "optimizer:main", "model:main", "iteration"} == set(store)
 
 
 def test_a_subclass_without_required_methods_raises() -> None:
