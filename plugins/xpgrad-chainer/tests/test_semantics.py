@@ -530,3 +530,23 @@ def test_gradients_of_what_requires_none_are_none(x) -> None:
     np.testing.assert_array_equal(gx.array, 2 * x.array)
     with pytest.raises(TypeError):
         chainer.grad(y, [x])
+    with pytest.raises(ValueError, match="grad_outputs"):
+        chainer.grad([y], [x], [])
+
+
+def test_scores_of_classes_are_float64(x) -> None:
+    import chainer.functions as F
+
+    labels = np.array([0, 1], np.int32)
+    for name in ("precision", "recall", "f1_score", "classification_summary"):
+        assert getattr(F, name)(x, labels)[0].dtype == np.float64
+    np.testing.assert_array_equal(F.precision(x, labels)[0].array, [np.nan, 1])
+
+
+def test_numerical_gradients_are_a_list() -> None:
+    from chainer import gradient_check
+
+    x = np.array([1.0, 2.0])
+    (gx,) = found = gradient_check.numerical_grad(lambda: (x * x,), (x,), (np.ones(2),))
+    assert type(found) is list
+    np.testing.assert_allclose(gx, 2 * x)

@@ -45,7 +45,9 @@ CALLS = {
     "text": (lambda c, v: c.variable.variable_repr(var=v), "variable([1., 1.])"),
     "to_device": (lambda c, v: _moved(v, device="@numpy"), "@numpy"),
     "to_device_of_parameter": (lambda c, v: _moved(c.Parameter(v.array), device="@numpy"), "@numpy"),
+    "to_cpu": (lambda c, v: [x.shape for x in c.cuda.to_cpu([ONE, 3, np.float32(3)])], [ONE.shape, (), ()]),
     "using_device": (lambda c, v: c.using_device(device_spec="@numpy").device.name, "@numpy"),
+    "where": (lambda c, v: c.functions.where(condition=v.array > 2, x=v, y=-v).array.max(), -1),
 }  # fmt: skip
 
 
@@ -138,6 +140,11 @@ def test_update_rule_of_a_derived_class() -> None:
         rule.lr  # noqa: B018 - a property
     rule.update(link.w)
     np.testing.assert_allclose(rule.lr, 0.1 * (1 - 0.999) ** 0.5 / (1 - 0.2))
+    chainer.optimizers.Adam(0.1, 0.2, eta=0.3).setup(link)
+    link.w.update_rule.update(link.w)
+    assert link.w.update_rule.lr == link.w.update_rule.alpha_t == rule.lr
+    chainer.optimizers.SGD().setup(link)
+    assert not hasattr(link.w.update_rule, "lr")
 
 
 def test_optimizer_that_defines_its_update_scales_losses() -> None:
@@ -162,6 +169,7 @@ def test_optimizer_that_defines_its_update_scales_losses() -> None:
     optimizer.update(lambda: chainer.functions.sum(link.w * link.w))
     np.testing.assert_array_equal(link.w.array, -np.ones(2, "f"))
     assert optimizer._loss_scale == 8
-    optimizer.update(lambda: chainer.functions.sum(link.w * np.full(2, np.inf, "f")))
+    with pytest.warns(UserWarning, match="a gradient is not finite"):
+        optimizer.update(lambda: chainer.functions.sum(link.w * np.full(2, np.inf, "f")))
     np.testing.assert_array_equal(link.w.array, -np.ones(2, "f"))
     assert optimizer._loss_scale == 4

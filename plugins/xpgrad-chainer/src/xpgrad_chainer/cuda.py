@@ -1,13 +1,24 @@
 """Names of `chainer.backends.cuda` and `chainer.backends.intel64` that have no effect here."""
 
-from numbers import Integral
+from numbers import Integral, Number
 from typing import Any
+
+import numpy as np
 
 from xpgrad import get_array_types
 from xpgrad.backends import cuda, intel64
 
 _size = cuda.WORKSPACE
-_to_cpu = cuda.to_cpu
+
+
+def to_cpu(array: Any, stream: Any = None) -> Any:
+    """Return an array, or nested lists and tuples of arrays, on the host; numbers become arrays of NumPy."""
+    if isinstance(array, (list, tuple)):
+        return type(array)(to_cpu(each, stream) for each in array)
+    return np.asarray(array) if isinstance(array, (Number, np.generic)) else cuda.to_cpu(array, stream)
+
+
+_to_cpu = to_cpu
 """In `chainer.backends._cpu`, which tests of Chainer import."""
 
 

@@ -1,5 +1,7 @@
 """Functions that Chainer defines outside of `chainer.functions`."""
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 from xpgrad import Variable, as_array, as_variable, config, functions
@@ -13,9 +15,10 @@ from xpgrad.graph.application import Application
 from xpgrad_chainer.distributions import gumbel
 
 __all__ = [
-    "argmax", "argmax_crf1d", "argmin", "div", "dropout", "fbeta_score", "floordiv", "gumbel_softmax", "mul",
-    "n_step_gru_base", "n_step_lstm_base", "n_step_rnn_base", "neg", "pow", "rdiv", "rfloordiv", "rmatmul", "rpow",
-    "rsub", "softmax_cross_entropy", "sub",
+    "argmax", "argmax_crf1d", "argmin", "classification_summary", "div", "dropout", "f1_score", "fbeta_score",
+    "floordiv", "gumbel_softmax", "mul", "n_step_gru_base", "n_step_lstm_base", "n_step_rnn_base", "neg", "pow",
+    "precision", "rdiv", "recall", "rfloordiv", "rmatmul", "rpow", "rsub", "softmax_cross_entropy", "sub",
+    "where",
 ]  # fmt: skip
 
 
@@ -70,6 +73,11 @@ def softmax_cross_entropy(
     return functions.softmax_cross_entropy(x, t, normalize, cache_score, class_weight, *args, **kwargs)
 
 
+def where(condition: Any, x: Any, y: Any) -> Variable:
+    """Return the elements of `x` where `condition` is nonzero, else of `y`."""
+    return functions.where(condition, x, y)
+
+
 def rsub(x: Any, other: Any) -> Variable:
     """Return ``other - x``."""
     return sub(other, x)
@@ -95,9 +103,21 @@ def rmatmul(x: Any, other: Any) -> Variable:
     return functions.matmul(other, x)
 
 
+def _in_float64(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def call(y: Any, *args: Any, **kwargs: Any) -> Any:
+        return function(functions.cast(y, "float64"), *args, **kwargs)
+
+    return call
+
+
+classification_summary = _in_float64(functions.classification_summary)
+precision, recall, f1_score = map(_in_float64, (functions.precision, functions.recall, functions.f1_score))
+
+
 def fbeta_score(y: Any, t: Any, label_num: int | None = None, beta: float = 1.0, ignore_label: int = -1) -> Any:
     """Return the F-beta scores and the support of each label."""
-    _, _, score, support = functions.classification_summary(y, t, label_num, beta, ignore_label)
+    _, _, score, support = classification_summary(y, t, label_num, beta, ignore_label)
     return score, support
 
 

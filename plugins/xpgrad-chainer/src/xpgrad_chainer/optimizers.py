@@ -72,6 +72,14 @@ class AdamRule(RuleOf):
     alpha_t = lr = optimizers.Adam.alpha_t
 
 
+def step_size(rule: UpdateRule, name: str) -> Any:
+    """Return `alpha_t` or `lr`, the step size of Adam with the correction of the bias, of a parameter's update rule."""
+    formula = vars(rule).get("formula")
+    if name in ("alpha_t", "lr") and isinstance(formula, type) and issubclass(formula, optimizers.Adam):
+        return getattr(AdamRule, name).fget(rule)
+    raise AttributeError(f"{type(rule).__name__!r} object has no attribute {name!r}", name=name, obj=rule)
+
+
 @functools.cache
 def _rule(name: str) -> type[RuleOf]:
     title = name.removesuffix("Rule")

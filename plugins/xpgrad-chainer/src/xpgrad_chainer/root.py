@@ -46,7 +46,8 @@ def grad(
 ) -> Any:
     """Return gradients, None where an output or an input requires none; see `xpgrad.grad`."""
     both = outputs, inputs
-    if not all(isinstance(xs, (list, tuple)) and all(isinstance(x, Variable) for x in xs) for xs in both):
+    fit = all(gs is None or len(gs) == len(xs) for gs, xs in ((grad_outputs, outputs), (grad_inputs, inputs)))
+    if not (fit and all(isinstance(xs, (list, tuple)) and all(isinstance(x, Variable) for x in xs) for xs in both)):
         return xpgrad.grad(outputs, inputs, grad_outputs, grad_inputs, *args, **kwargs)
     starts, ends = ([i for i, x in enumerate(xs) if x.requires_grad] for xs in both)
     found: list[Any] = [None] * len(inputs)

@@ -1,6 +1,7 @@
 """Chainer's names of arguments and methods of objects that xpgrad itself defines, besides the names of xpgrad."""
 
 import functools
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
@@ -15,6 +16,7 @@ from xpgrad.utils import type_check
 from xpgrad_chainer import residents
 from xpgrad_chainer.datasets import converters
 from xpgrad_chainer.function_node import FunctionNode
+from xpgrad_chainer.optimizers import step_size
 
 Function = Callable[..., Any]
 
@@ -83,6 +85,18 @@ def _update_loss_scale(optimizer: Optimizer) -> None:
         optimizer._scale.after(optimizer.is_safe_to_update())
 
 
+_check_nan_in_grads: Callable[[Optimizer], bool] = Optimizer.check_nan_in_grads
+
+
+def _warn_of_nan_in_grads(optimizer: Optimizer) -> bool:
+    """Return whether a gradient is not finite, with a warning, where loss scaling is dynamic; else False."""
+    found = _check_nan_in_grads(optimizer)
+    if found:
+        where = f"iteration: {optimizer.t}, loss_scale: {optimizer._loss_scale}"
+        warnings.warn(f"update: a gradient is not finite ({where}), so parameters stay as they are", stacklevel=3)
+    return found
+
+
 def _local_config(config: LocalConfig, global_config: Any = None) -> None:
     """Take the global configuration as an argument; there is only one."""
 
@@ -102,7 +116,9 @@ MEMBERS: tuple[tuple[Any, str, Any], ...] = (
     (Link, "_warn_unregistered", _warn_unregistered),
     (Link, "from_params", staticmethod(_from_params)),
     (LocalConfig, "__init__", _local_config),
+    (Optimizer, "check_nan_in_grads", _warn_of_nan_in_grads),
     (Optimizer, "update_loss_scale", _update_loss_scale),
+    (UpdateRule, "__getattr__", step_size),
     (UpdateRule, "is_elementwise", False),
     *residents.MEMBERS,
 )

@@ -100,9 +100,9 @@ class BackendConfig:
             found.append(marks.ideep)
         return found
 
-    def get_array(self, array: Any) -> Any:
+    def get_array(self, np_array: Any) -> Any:
         """Return an array, or each of a sequence, on the device."""
-        return self.device.send(array)
+        return self.device.send(np_array)
 
 
 def inject_backend_tests(method_names: Iterable[str] | None, params: Sequence[Mapping[str, Any]]) -> Any:

@@ -68,6 +68,6 @@ def from_pytest_parameterize(names: str | Sequence[str], values: Iterable[Any]) 
     return [dict(zip(listed, each, strict=True)) for each in values]
 
 
-def parameterize_pytest(names: str | Sequence[str], parameters: Iterable[Any]) -> Any:
+def parameterize_pytest(names: str | Sequence[str], values: Iterable[Any]) -> Any:
     """Return the decorator `parameterize` with parameters given as for ``pytest.mark.parametrize``."""
-    return parameterize(*from_pytest_parameterize(names, parameters))
+    return parameterize(*from_pytest_parameterize(names, values))

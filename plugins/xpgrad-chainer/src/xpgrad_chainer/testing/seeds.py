@@ -41,7 +41,7 @@ def do_teardown() -> None:
     np.random.set_state(numpy_state)
 
 
-def fix_random() -> Callable[[T], T]:
+def fix_random(*, setup_method: str = "setUp", teardown_method: str = "tearDown") -> Callable[[T], T]:
     """Return a decorator that runs a test, or each test of a class or of several, with the same random numbers."""
 
     def decorate(test: Any) -> Any:
@@ -51,7 +51,7 @@ def fix_random() -> Callable[[T], T]:
             return test
         if not isinstance(test, type):
             return _fixed(test)
-        for method, wrap in (("setUp", _seeded), ("tearDown", _restored)):
+        for method, wrap in ((setup_method, _seeded), (teardown_method, _restored)):
             setattr(test, method, wrap(getattr(test, method, lambda self: None)))
         return test
 
