@@ -164,6 +164,29 @@ def test_class_of_a_function_applies_it(x, module, name, args, function, kwargs)
     assert not isinstance((x + x).creator, cls)
 
 
+def test_classes_have_what_their_last_call_computed(x) -> None:
+    from chainer.functions.loss.sigmoid_cross_entropy import SigmoidCrossEntropy
+    from chainer.functions.loss.softmax_cross_entropy import SoftmaxCrossEntropy
+    from chainer.functions.noise.dropout import Dropout
+    from chainer.functions.normalization.batch_normalization import BatchNormalization
+    from chainer.functions.pooling.max_pooling_nd import MaxPoolingND
+
+    def called(cls, *args, inputs=(x,)):
+        function = cls(*args)
+        function.apply(inputs)
+        return function
+
+    assert called(MaxPoolingND, 1, 3, inputs=(x.reshape(1, 2, 3),)).indexes.tolist() == [[[2], [1]]]
+    normalization = called(BatchNormalization, 1e-5, None, None, 0.5, inputs=(x, np.ones(3, F32), np.zeros(3, F32)))
+    np.testing.assert_allclose(normalization.running_mean, x.array.mean(axis=0) / 2)
+    assert called(SigmoidCrossEntropy, inputs=(x, np.array([[1, 0, -1], [1, -1, 0]]))).count == 4
+    np.testing.assert_allclose(called(SoftmaxCrossEntropy, inputs=(x, np.array([0, 1]))).y.sum(axis=1), 1, rtol=1e-6)
+    assert Dropout(0.5).mask is None
+    assert set(called(Dropout, 0.5).mask.flat) <= {0, 2}
+    with pytest.raises(AttributeError, match="no attribute 'indexes'"):
+        Dropout(0.5).indexes  # noqa: B018 - a property
+
+
 def test_derived_class_of_a_function_uses_its_own_backward(x) -> None:
     import chainer
     import chainer.functions as F

@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Any, ClassVar
 
 import xpgrad
-from xpgrad import FunctionNode, Variable, force_backprop_mode, grad, no_backprop_mode
+from xpgrad import FunctionNode, Variable, as_array, force_backprop_mode, grad, no_backprop_mode
 from xpgrad.graph.application import other_labels
 from xpgrad.graph.function_node import raw_rule
 from xpgrad_chainer import functions as further
@@ -50,13 +50,24 @@ class FunctionOf(FunctionNode, metaclass=FunctionClass):
         for name, parameter in self.parameters.parameters.items():
             if parameter.kind is inspect.Parameter.VAR_KEYWORD:
                 self.options |= self.options.pop(name)
-        vars(self).update({name: value for name, value in self.options.items() if not hasattr(type(self), name)})
+        apart = _later(type(self))
+        kept = {name: value for name, value in self.options.items() if not (hasattr(type(self), name) or name in apart)}
+        vars(self).update(kept)
 
     @property
     def label(self) -> str:
         """The label of nodes of the function."""
         title, name = titles().get(type(self).__name__), type(self).__name__
         return name if title is None else other_labels.get(title, title if other_labels else name)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the class has besides the outputs of its last call, such as the indexes of a pooling."""
+        found, own = _later(type(self)).get(name), vars(self)
+        if found is not None and "_last" in own:
+            return found(self.options, *self._last)
+        if found is not None and name in own.get("options", {}):
+            return self.options[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
     def __call__(self, *inputs: Any) -> Any:
         """Return the outputs, one as itself: old-style functions are called."""
@@ -94,8 +105,11 @@ class FunctionOf(FunctionNode, metaclass=FunctionClass):
         return grad(outputs, [xs[i] for i in target_input_indexes], gys, enable_double_backprop=again)
 
     def _outputs(self, inputs: tuple[Any, ...]) -> tuple[Variable, ...]:
-        outputs = type(self).call(inputs, self.options)
-        return tuple(outputs) if isinstance(outputs, (tuple, list)) else (outputs,)
+        found = type(self).call(inputs, self.options)
+        outputs = tuple(found) if isinstance(found, (tuple, list)) else (found,)
+        if _later(type(self)):
+            self._last = inputs, outputs
+        return outputs
 
 
 @functools.cache
@@ -173,13 +187,30 @@ def _without_dimensions(title: str) -> Call:
     return call
 
 
+def _batch_normalization(inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """Return the normalized batch; the running averages are in `options`."""
+    gamma = as_array(inputs[1])
+    for name, fill in (("mean", 0), ("var", 1)):
+        if options[name] is None:
+            options[name] = gamma * 0 + fill
+    return functions.batch_normalization(
+        *inputs, eps=options["eps"], running_mean=options["mean"], running_var=options["var"], decay=options["decay"],
+        axis=options["axis"],
+    )  # fmt: skip
+
+
+def _negative_sampling(inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """Return the loss; the samples are in `options`."""
+    kept = {name: value for name, value in options.items() if name != "samples"}
+    loss, options["samples"] = functions.negative_sampling(*inputs, **kept, return_samples=True)
+    return loss
+
+
 SPECIAL: dict[str, Call] = {
     "AddConstant": lambda xs, o: xs[0] + o["value"],
     "AveragePooling2D": lambda xs, o: functions.average_pooling_2d(*xs, o["ksize"], o["stride"], o["pad"]),
     "AveragePoolingND": _without_dimensions("average_pooling_nd"),
-    "BatchNormalization": lambda xs, o: functions.batch_normalization(
-        *xs, eps=o["eps"], running_mean=o["mean"], running_var=o["var"], decay=o["decay"], axis=o["axis"]
-    ),
+    "BatchNormalization": _batch_normalization,
     "ConvolutionND": _without_dimensions("convolution_nd"),
     "Copy": lambda xs, o: functions.copy(*xs, o["out_device"]),
     "DeconvolutionND": _without_dimensions("deconvolution_nd"),
@@ -191,6 +222,7 @@ SPECIAL: dict[str, Call] = {
     "MatMul": lambda xs, o: functions.matmul(*xs, transa=o["transa"], transb=o["transb"]),
     "MaxPoolingND": _without_dimensions("max_pooling_nd"),
     "MulConstant": lambda xs, o: xs[0] * o["value"],
+    "NegativeSamplingFunction": _negative_sampling,
     "PadSequence": lambda xs, o: functions.pad_sequence(list(xs), o["length"], o["padding"]),
     "PolyGamma": lambda xs, _: functions.polygamma(*xs),
     "PowConstVar": lambda xs, o: o["value"] ** xs[0],
@@ -206,3 +238,23 @@ SPECIAL: dict[str, Call] = {
     "Zeta": lambda xs, o: functions.zeta(o["x"], *xs),
 }
 """Calls of functions that take their inputs and parameters in another order, or under other names."""
+LATER: dict[str, dict[str, Callable[[dict[str, Any], tuple[Any, ...], tuple[Any, ...]], Any]]] = {
+    "BatchNormalization": {"running_mean": lambda o, *_: o["mean"], "running_var": lambda o, *_: o["var"]},
+    "ClippedReLU": {"cap": lambda o, *_: o["z"]},
+    "Dropout": {"dropout_ratio": lambda o, *_: o["ratio"], "mask": lambda o, xs, ys: ys[0].creator.mask},
+    "MaxPoolingND": {
+        "indexes": lambda o, xs, ys: functions.max_pooling_nd(
+            *xs, o["ksize"], o["stride"], o["pad"], o["cover_all"], return_indices=True
+        )[1]
+    },
+    "NegativeSamplingFunction": {"samples": lambda o, *_: o["samples"]},
+    "SigmoidCrossEntropy": {
+        "count": lambda o, xs, ys: (as_array(xs[1]) != -1).sum() if o["normalize"] else len(as_array(xs[0]))
+    },
+    "SoftmaxCrossEntropy": {"y": lambda o, xs, ys: as_array(functions.softmax(as_array(xs[0])))},
+}
+"""Attributes of classes from the options, the inputs and the outputs of the last call."""
+
+
+def _later(cls: type) -> dict[str, Callable[..., Any]]:
+    return next((LATER[base.__name__] for base in cls.__mro__ if base.__name__ in LATER), {})
