@@ -414,6 +414,29 @@ def test_parameters_without_gradient_are_updated_as_if_it_was_zero() -> None:
     np.testing.assert_allclose(model.W.array, before / 2)
 
 
+def test_links_within_two_chains_are_updated_twice() -> None:
+    import chainer
+    import chainer.functions as F
+
+    shared = chainer.links.Linear(1, 1, initialW=2)
+    model = chainer.ChainList(chainer.Chain(a=shared), chainer.Chain(b=shared), chainer.links.Scale(0, (1,)))
+    assert [param.size for param in model.params()] == [1] * 5
+    assert model.count_params() == 5
+    for hook, step in ((None, 0.2), (chainer.optimizer_hooks.WeightDecay(0.5), 0.2 * 3)):
+        shared.W.array[...] = 2
+        optimizer = chainer.optimizers.SGD(lr=0.1).setup(model)
+        if hook is not None:
+            optimizer.add_hook(hook)
+        optimizer.update(lambda: F.sum(shared(np.ones((1, 1), F32))))
+        np.testing.assert_allclose(shared.W.array, [[2 - step]], rtol=1e-6)
+        assert (shared.W.update_rule.t, optimizer.t) == (2, 1)
+    iterator = chainer.iterators.SerialIterator([np.ones(1, F32)], 1)
+    with chainer.using_config("compile", True):
+        updater = chainer.training.StandardUpdater(iterator, optimizer, loss_func=lambda x: F.sum(shared(x)))
+        updater.update()
+    assert shared.W.update_rule.t == 4
+
+
 def test_nesterov_by_the_formula_of_chainer() -> None:
     import chainer
 

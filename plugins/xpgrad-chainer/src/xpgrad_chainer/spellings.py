@@ -13,7 +13,7 @@ from xpgrad.dataset import convert
 from xpgrad.models import ChainList, Link
 from xpgrad.optimizer import Optimizer, UpdateRule
 from xpgrad.utils import type_check
-from xpgrad_chainer import residents
+from xpgrad_chainer import residents, shared
 from xpgrad_chainer.datasets import converters
 from xpgrad_chainer.function_node import FunctionNode
 from xpgrad_chainer.optimizers import step_size
@@ -121,6 +121,7 @@ MEMBERS: tuple[tuple[Any, str, Any], ...] = (
     (UpdateRule, "__getattr__", step_size),
     (UpdateRule, "is_elementwise", False),
     *residents.MEMBERS,
+    *shared.MEMBERS,
 )
 """Attributes of classes, and a function of a module, as only Chainer has them."""
 

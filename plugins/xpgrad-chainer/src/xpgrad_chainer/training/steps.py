@@ -112,7 +112,10 @@ def _has_formulas(optimizer: Any) -> bool:
     """Return whether `Optimizer.update` and the update rules are xpgrad's."""
     if not isinstance(optimizer, GradientMethod) or "update" in vars(optimizer):
         return False
-    rules = (param.update_rule for param in optimizer.target.params())
+    params = [*optimizer.target.params()]
+    if len({id(param) for param in params}) < len(params):  # those of shared links are updated several times
+        return False
+    rules = (param.update_rule for param in params)
     return type(optimizer).update is GradientMethod.update and all(
         rule is None or (type(rule) is UpdateRule and rule.formula is not None) for rule in rules
     )
