@@ -589,6 +589,15 @@ def test_scores_of_classes_are_float64(x) -> None:
     np.testing.assert_array_equal(F.precision(x, labels)[0].array, [np.nan, 1])
 
 
+@pytest.mark.parametrize("name", ["ceil", "fix", "floor"])
+def test_rounded_integers_are_the_same(name) -> None:
+    import chainer.functions as F
+
+    function, x = getattr(F, name), np.array([-1, 2])
+    np.testing.assert_array_equal(function(x).array, x, strict=True)
+    np.testing.assert_array_equal(function(x / 4).array, getattr(np, name)(x / 4), strict=True)
+
+
 def test_numerical_gradients_are_a_list() -> None:
     from chainer import gradient_check
 

@@ -15,10 +15,10 @@ from xpgrad.graph.application import Application
 from xpgrad_chainer.distributions import gumbel
 
 __all__ = [
-    "argmax", "argmax_crf1d", "argmin", "classification_summary", "div", "dropout", "f1_score", "fbeta_score",
-    "floordiv", "gumbel_softmax", "mul", "n_step_gru_base", "n_step_lstm_base", "n_step_rnn_base", "neg", "pow",
-    "precision", "rdiv", "recall", "rfloordiv", "rmatmul", "rpow", "rsub", "softmax_cross_entropy", "sub",
-    "where",
+    "argmax", "argmax_crf1d", "argmin", "ceil", "classification_summary", "div", "dropout", "f1_score",
+    "fbeta_score", "fix", "floor", "floordiv", "gumbel_softmax", "mul", "n_step_gru_base", "n_step_lstm_base",
+    "n_step_rnn_base", "neg", "pow", "precision", "rdiv", "recall", "rfloordiv", "rmatmul", "rpow", "rsub",
+    "softmax_cross_entropy", "sub", "where",
 ]  # fmt: skip
 
 
@@ -113,6 +113,17 @@ def _in_float64(function: Callable[..., Any]) -> Callable[..., Any]:
 
 classification_summary = _in_float64(functions.classification_summary)
 precision, recall, f1_score = map(_in_float64, (functions.precision, functions.recall, functions.f1_score))
+
+
+def _also_of_integers(function: Callable[[Any], Variable]) -> Callable[[Any], Variable]:
+    @functools.wraps(function)
+    def call(x: Any) -> Variable:
+        return as_variable(x) if "int" in str(as_array(x).dtype) else function(x)
+
+    return call
+
+
+ceil, fix, floor = map(_also_of_integers, (functions.ceil, functions.fix, functions.floor))
 
 
 def fbeta_score(y: Any, t: Any, label_num: int | None = None, beta: float = 1.0, ignore_label: int = -1) -> Any:
