@@ -22,10 +22,12 @@ def params(link: Link, include_uninit: bool = True) -> Iterator[Parameter]:
 
 def prepared(packs: Packs, given: Sequence[Parameter]) -> Callable[[], list[Parameter]]:
     """Return a function that updates parameters, and returns those to be updated further."""
+    if len({*map(id, given)}) == len(given):
+        return _prepared(packs, given)
     once = {id(param): param for param in given}
     step = _prepared(packs, list(once.values()))
     again = [param for param in given if once.pop(id(param), None) is None]
-    return (lambda: [*step(), *again]) if again else step
+    return lambda: [*step(), *again]
 
 
 MEMBERS: tuple[tuple[type, str, Any], ...] = ((Link, "params", params), (Packs, "prepared", prepared))
