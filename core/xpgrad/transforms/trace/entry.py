@@ -113,6 +113,8 @@ def entry(
     for kind, holder in sources:
         if kind == "constant":
             arrays.append(w.name(holder))
+            if not (backend := plugins.backend_of(holder)).immutable:  # else its shape can be set
+                w.fail_if(_differs(w, backend.spec(holder), arrays[-1]))
             continue
         if kind == "number":
             arrays.append(f"{w.name(holder.array)}({source_of(holder.expression, places)})")
@@ -244,9 +246,13 @@ def _check_leaf(w: EntryWriter, leaf: Any, place: str, *, graded: bool) -> None:
         w.fail_if(f"not same({place}, {known}){'' if type(leaf) in (float, complex) else equal}")
 
 
-def _check_array(w: EntryWriter, spec: Spec, kind: type, place: str) -> None:
+def _differs(w: EntryWriter, spec: Spec, place: str) -> str:
     specs = f"{place}.shape != {w.name(spec.shape)} or {place}.dtype is not {(dtype := w.name(spec.dtype))}"
-    w.fail_if(f"type({place}) is not {w.name(kind)} or {specs} and {place}.dtype != {dtype}")
+    return f"{specs} and {place}.dtype != {dtype}"
+
+
+def _check_array(w: EntryWriter, spec: Spec, kind: type, place: str) -> None:
+    w.fail_if(f"type({place}) is not {w.name(kind)} or {_differs(w, spec, place)}")
     if len(spec.backend.devices()) > 1:
         w.fail_if(f"{w.name(spec.backend.handle_of)}({place}) != {w.name(spec.device)}")
 

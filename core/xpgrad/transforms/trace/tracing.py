@@ -16,7 +16,7 @@ from xpgrad.transforms.surroundings import Surroundings
 from xpgrad.transforms.trace.guards.events import following
 from xpgrad.transforms.trace.guards.guard import weaken
 from xpgrad.transforms.trace.guards.numbers import Numbers
-from xpgrad.transforms.trace.guards.objects import is_small
+from xpgrad.transforms.trace.guards.objects import is_small, random_states
 from xpgrad.transforms.trace.guards.observer import Observer
 from xpgrad.transforms.trace.level import Captured, InputSource, TraceLevel, Unrecordable
 from xpgrad.transforms.trace.program import Program, Value, values_in
@@ -155,6 +155,7 @@ class Trace:
         try:
             for place, value in self.state.entering(kwargs):
                 self.facts.enter(place, value)
+            drawn = random_states()
             with following(self.facts):
                 returned = called_with(cuts.entered(), f, *args, **without_state(kwargs))
         except BaseException:
@@ -162,6 +163,9 @@ class Trace:
             raise
         finally:
             self.facts.end()
+        for name, state in random_states().items():
+            if drawn[name] != state:
+                self.facts.refuse(f"it draws random numbers of {name}, whose state is not seen; use xpgrad.random")
         self._check_arguments((args, kwargs), entered)
         level.watch.check()
         if level.watch.written:
@@ -220,7 +224,10 @@ class Trace:
     def _guard_numbers(self, inputs: Sequence[Array]) -> None:
         """Note the values of arrays from outside that functions have got, and that are no inputs: an axis, a width."""
         for x in list(self.facts.passed.values()):
-            backend = plugins.backend_of(x)
+            backend: Any = plugins.by_type.get(type(x))
+            if backend is None:
+                self.facts.array(x)
+                continue
             like = [y for y in inputs if type(y) is type(x) and y.dtype == x.dtype]  # arrays of text have no specs
             same = [y for y in like if same_place(backend.spec(x), backend.spec(y))]
             known = any(x is y or (backend.is_view(x) and backend.same_values(x, y)) for y in same)  # of x[:2], a copy

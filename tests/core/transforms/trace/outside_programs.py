@@ -284,7 +284,7 @@ STATES = {
     "the name of a thread": ("name = threading.current_thread().name", "len(threading.current_thread().name)",
         "threading.current_thread().name = 'a' + name"),
     "a condition": ("c, o = threading.Condition(), NS(v=2.0)\ndef h():\n    with c: return o.v", "h()", "o.v = 3.0"),
-    "a path": ("a = ['b']", "float(len(os.path.join(*a)))", "a.append('c')"),
+    "a path": ("a = ['b']", "float(len(os.path.normpath(os.path.join(*a))))", "a.append('c')"),
     "what __getattribute__ finds": ("class C:\n    k = 2.0\n    def __getattribute__(self, n):\n"
         "        v = super().__getattribute__(n)\n        return v * 2 if n == 'k' else v\nc = C()",
         "c.k", "C.k = 3.0"),
@@ -325,6 +325,34 @@ STATES = {
         "P.scale = 3.0"),
     "the end of an array": ("w = np.arange(3.0)\nclass C:\n    def __getitem__(self, i): return w[i]\nc = C()",
         "sum(float(v) for v in c)", "w[1] = 7.0"),
+    "values of an enum": ("import enum\nclass M(enum.Enum): A, B = 2.0, 1.0\ndef h():\n"
+        "    found = M.__members__.values()\n"
+        "    return sum(m.value for m in found) * sum(m.value for m in M) * list(M)[0].value", "h()",
+        "M.A._value_ = 3.0"),
+    "a function under the name of another": ("k = [2.0]\n@functools.wraps(np.sum)\ndef h(a): return k[0]", "h(1)",
+        "k[0] = 3.0"),
+    "a module with a name like a plugin's": ("m = types.ModuleType('xpgrad_outside')\n"
+        "exec('def h(): return v', m.__dict__)\nm.v = 2.0", "m.h()", "m.v = 3.0"),
+    "a view of bytes": ("b = bytearray([2, 1])\nv = memoryview(b)[:1]", "sum(v) * v[0] * bytes(v)[0]", "b[0] = 3"),
+    "whether a lock is held": ("lock = threading.Lock()", "(2.0 if lock.locked() else 3.0)", "lock.acquire()"),
+    "a property in C": ("class C:\n    inner = NS(v=2.0)\n    r = property(operator.attrgetter('inner.v'))\nc = C()",
+        "c.r", "C.inner.v = 3.0"),
+    "a shape that is set": ("w = np.arange(6.0)", "float(w.shape[0]) * len(w)", "w = w.reshape(6); w.resize((2, 3))"),
+    "flags of an array": ("w = np.ones(3)", "(2.0 if w.flags.writeable else 3.0)", "w.flags.writeable = False"),
+    "a mask of an array": ("n = np.ma.array([2.0, 1.0], mask=[False, True])", "float(n.sum())", "n.mask[1] = False"),
+    "a matrix of NumPy": ("n = np.matrix([[1.0, 2.0]])", "float((n * 2).sum())", "n[0, 0] = 5.0"),
+    "a cached function of a tuple": ("@functools.cache\ndef h(s, *, k): return float(len(s) * k)\ns = (1, 2)",
+        "h(s, k=1)", "s = (1, 2, 3)"),
+    "what next gets from a class": ("class C:\n    v = 2.0\n    def __iter__(self): return self\n"
+        "    def __next__(self): return self.v\nc = C()", "next(c)", "c.v = 3.0"),
+    "a new iterator of a class": ("a = [1.0]\nclass C:\n    def __init__(self): self.i = 0\n"
+        "    def __iter__(self): return self\n    def __next__(self):\n        self.i += 1\n"
+        "        if self.i > len(a): raise StopIteration\n        return a[self.i - 1]", "sum(C())", "a.append(5.0)"),
+    "a relative import": ("p, s = types.ModuleType('outside_p'), types.ModuleType('outside_p.s')\n"
+        "p.__path__, p.s = [], s\ns.v, p.__package__ = 2.0, 'outside_p'\n"
+        "sys.modules.update({'outside_p': p, 'outside_p.s': s})\n"
+        "exec('def h():\\n    from .s import v\\n    return v', p.__dict__)",
+        "p.h()", "s.v = 3.0"),
     "a setter that was missing": ("class C: pass\nc = C()\ndef h():\n    c.v = 2.0\n    return c.v", "h()",
         "C.__setattr__ = lambda c, n, v: object.__setattr__(c, n, v * 2)"),
 }  # fmt: skip

@@ -6,6 +6,7 @@ import contextvars
 import functools
 import gc
 import io
+import itertools
 import linecache
 import threading
 import types
@@ -20,6 +21,7 @@ from xpgrad import CompileWarning, StaleProgramWarning, TraceError, Variable, co
 from xpgrad import array_api as xp
 from xpgrad import functions as F
 from xpgrad import links as L
+from xpgrad.transforms import grad, value_and_grad
 
 X = np.asarray([1.0, -2.0, 3.0])
 NUMBERS = 2.0, 2.0, 2.0, 3.0, 3.0, 3.0, -0.0, 0.0, 2, True, 2.0
@@ -282,6 +284,21 @@ def test_a_deleted_global_raises_as_in_eager_calls():
         compiled(X)
 
 
+def test_gradients_by_a_captured_dictionary_and_a_captured_array_of_another_shape():
+    held, raw = {"w": np.ones(3)}, np.arange(3.0)
+    compiled = compile(
+        lambda x: (value_and_grad(lambda w: xp.sum(x * w["w"]))(held), grad(lambda x: xp.sum(x * raw))(x))
+    )
+    for held["w"], shape in [(np.ones(3), (3,))] * 3 + [(np.full(3, 2.0), (3, 1))] * 3:
+        raw.resize(shape)
+        (value, _), slope = compiled(X)
+        assert float(value) == np.sum(X * held["w"])
+        assert np.array_equal(
+            slope, np.sum(np.broadcast_to(raw, np.broadcast_shapes(raw.shape, X.shape)), 0) if raw.ndim > 1 else raw
+        )
+    assert compiled.cache_info().hits == 2
+
+
 def test_contents_of_a_captured_array_that_a_library_computes_with_are_not_stale():
     raw = np.ones(3)
     compiled = compile(lambda x: x * (raw * 2))
@@ -322,6 +339,11 @@ def counted_in_cell():
     return f
 
 
+def advanced_outside():
+    numbers = itertools.count()
+    return lambda x: x * sum(itertools.islice(numbers, 2))
+
+
 def computed_in_a_thread():
     held = Scaled()
 
@@ -346,6 +368,7 @@ def computed_in_a_thread():
             for make in (counted_in_list, counted_in_object, counted_in_cell)
         ),
         (computed_in_a_thread, "it creates a thread, whose code is not followed"),
+        (advanced_outside, "items of a count are read, whose state is not seen"),
     ],
 )
 def test_a_function_that_changes_external_state_runs_without_a_program(make, why):

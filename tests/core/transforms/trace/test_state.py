@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import types
 import warnings
 
 import numpy as np
@@ -279,3 +280,37 @@ def test_a_compiled_method_in_a_compiled_function():
         for _ in range(4):
             np.testing.assert_array_equal(f(np.ones(2)), 2.0 * by * np.ones(2))
     assert f.cache_info().hits == 4
+
+
+REPEATED = (
+    *("o.n += 1", "o.n += 2; o.n -= 1", "o.n += 0.1; o.n += 0.2", "a[0] += x.shape[0]", "d[x.shape] += 1", "g += 1"),
+    *("net.n += 1", "a += [g]", "a += iter(d)", "d.update(n=g)", "vars(o).update({'n': g})"),
+)
+DEPENDENT = (
+    *("o.n += 1; a.append(o.n)", "g = d[x.shape]; d[4, 3] = g + 1", "o.n += 1; g += len(vars(o)) + o.n", "k.n += 1"),
+)
+"""A program would have to know what is there."""
+
+
+@pytest.mark.parametrize("statement", [*REPEATED, *DEPENDENT])
+def test_numbers_and_containers_outside_change_at_each_run(statement):
+    class Wrapping:
+        def __setattr__(self, name, value):
+            object.__setattr__(self, name, value % 4)
+
+    found = []
+    for compiled in (False, True):
+        o, k, net = types.SimpleNamespace(n=0), Wrapping(), Link()
+        space = {"o": o, "a": [0], "d": {(4, 3): 0}, "g": 0, "k": k, "net": net}
+        k.n = net.n = 0
+        exec(f"def f(x):\n    global a, g\n    {statement}\n    return x * 2\n", space)
+        f = compile(space["f"]) if compiled else space["f"]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CompileWarning)
+            for call in range(8):
+                if call == 5:
+                    o.n = space["d"][4, 3] = space["g"] = 10
+                f(X if compiled else Variable(X))
+                found.append(repr([o, space["a"], space["d"], space["g"], k.n, net.n]))
+    assert found[8:] == found[:8]
+    assert bool(f.cache_info().hits) == (statement in REPEATED)

@@ -3,7 +3,9 @@
 import contextlib
 import contextvars
 import decimal
+import enum
 import functools
+import itertools
 import math
 import operator
 import os
@@ -12,19 +14,19 @@ import sys
 import threading
 import types
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from string import Formatter
 from typing import Any
 
 from xpgrad.backend.plugins import plugins
 from xpgrad.config import at_level, called_with
 from xpgrad.transforms.trace.guards import objects
-from xpgrad.transforms.trace.guards.facts import SLOTS, Facts
 from xpgrad.transforms.trace.guards.guard import ABSENT, contents, inherited, is_constant, name_of, referent
 from xpgrad.transforms.trace.guards.objects import ARRAY, BOX, OTHER, SIMPLE, TRACED, VIEW, VIEWS, is_inside, kind_of
+from xpgrad.transforms.trace.guards.reads import Reads
 from xpgrad.transforms.trace.guards.reflection import SPECIAL
 from xpgrad.transforms.trace.guards.stack import FRESH, HIDDEN, MIXED, UNSEEN, Token, Twin
-from xpgrad.transforms.trace.guards.trust import IMPURE, is_of_arrays, is_ours, is_trusted
+from xpgrad.transforms.trace.guards.trust import IMPURE, is_of_arrays, is_ours, is_trusted, module_of
 
 _NEW = list, dict, tuple, set, frozenset, sorted, len, float, int, bool, str, sum, any, all, abs, round, range
 NEW = frozenset(map(id, (*_NEW, math.copysign, isinstance)))
@@ -71,7 +73,7 @@ DESCRIPTORS = types.MethodDescriptorType, types.WrapperDescriptorType
 BUILTINS = (types.BuiltinFunctionType, *DESCRIPTORS, types.MethodWrapperType)
 
 
-class Calls(Facts):
+class Calls(Reads):
     """Facts about a call, with the values read by the functions that it has called."""
 
     def call(self, sh: Any, f: Any, args: Sequence[Any]) -> Any:
@@ -157,18 +159,14 @@ class Calls(Facts):
         )
 
     def _function(self, sh: Any, f: types.FunctionType, args: Sequence[Any]) -> Any:
-        sh.calling, sh.waits = f, True
-        if is_of_arrays(f.__module__ or ""):
+        sh.calling, sh.waits, module = f, True, module_of(f)
+        if is_of_arrays(module):
             self._look_at(args, f)
             return FRESH
-        if (
-            f.__module__ in ("logging", "typing")
-            and f.__name__ in ASKED
-            and not any(isinstance(x, Token) for x in args)
-        ):
+        if module in ("logging", "typing") and f.__name__ in ASKED and not any(isinstance(x, Token) for x in args):
             self.read("setting", again := functools.partial(f, *sh.given, **sh.keywords), None, repr(again()))
-        if is_trusted(f.__module__ or ""):
-            transforms = (f.__module__ or "").startswith(TRANSFORMS)
+        if is_trusted(module):
+            transforms = module.startswith(TRANSFORMS)
             self.use(args, numbers=not transforms)
             for x in args:
                 if transforms:
@@ -211,15 +209,8 @@ class Calls(Facts):
             self._look_at_numbers(f, args)
         for x in args:
             self.look(None if recorded else x)
-            self._state_of(x)
+            self.state_of(x)
         self._draws(f, args)
-
-    def _state_of(self, x: Any) -> None:
-        """Look at the arrays and numbers in an object of another library, such as a polynomial."""
-        if kind_of(x) is OTHER and id(x) not in self.made and is_of_arrays(type(x).__module__):
-            if "random" in type(x).__module__ or type(x).__name__ == "Generator":
-                self.refuse(f"it draws numbers by a {type(x).__name__}, whose state is not seen; use xpgrad.random")
-            self.look(None if isinstance(x, types.ModuleType) else getattr(x, "__dict__", None))
 
     def _draws(self, f: Any, args: Sequence[Any]) -> None:
         """Note that a function of an array library draws random numbers, or makes a generator without a seed."""
@@ -276,6 +267,7 @@ class Calls(Facts):
     def _over(self, sh: Any, f: Any, args: Sequence[Any]) -> Any:
         """Return the like of a container or iterator of the items of containers; None if they are not seen."""
         args = sh.given if f is zip else args  # without `strict`
+        args = [self.read("call", tuple, (x,), tuple(x)) if isinstance(x, enum.EnumMeta) else x for x in args]
         if not args or not all(type(x) in SEEN for x in args) or (f in COPIES and (sh.named or len(args) > 1)):
             return None
         for x in args:
@@ -295,15 +287,18 @@ class Calls(Facts):
     def _builtin(self, sh: Any, f: Any, args: Sequence[Any]) -> Any:
         called = inherited(type(f), "__call__")
         if isinstance(called, types.FunctionType):
-            if not is_ours(called.__module__):
+            if not is_ours(module_of(called)):
                 self.read("class attribute", f, "__call__", called)
             sh.waits, sh.calling = True, called
-            self.use(args if is_trusted(called.__module__) and f.__module__ != TRANSFORMS else ())
-            self._state_of(f)
+            self.use(args if is_trusted(module_of(called)) and f.__module__ != TRANSFORMS else ())
+            self.state_of(f)
             return UNSEEN
         self.use(args)
         plain, module = all(kind_of(x) is SIMPLE for x in args), getattr(f, "__module__", None) or ""
-        if plain and f is not sys._getframe and (module in STATES or f in (threading.get_ident, os.fspath)):
+        again = (
+            module in STATES or f in (threading.get_ident, os.fspath) or getattr(f, "__name__", "").startswith("_path_")
+        )
+        if plain and again and f is not sys._getframe:
             return self.read("call", f, tuple(args), f(*args))
         if module in IMPURE or f is open:
             self.refuse(f"it calls {f.__name__}, which may give something else at each call")
@@ -319,16 +314,18 @@ class Calls(Facts):
                 self.special(x, "__iter__")
             for x in () if id(f) in LAZY else args:  # code in C may read attributes of objects
                 if not isinstance(x, (Token, types.FunctionType, type)) and kind_of(x) is OTHER:
-                    self.look(getattr(x, "__dict__", None))
-        if f is next and not isinstance(args[0], Token) and isinstance(args[0], Iterator) and id(args[0]) in self.known:
-            self.refuse("it advances an iterator from outside")
+                    self.look(self.attribute(sh, x, "__dict__"))
         if f is next:
             sh.waits = True  # the frame of a generator reports the yielded value
         if not isinstance(f, BUILTINS):
             sh.waits = True
             if isinstance(f, CACHES):
                 seen = len(args) == len(sh.given) + len(sh.keywords)
-                if seen and all(kind_of(x) is SIMPLE or (kind_of(x) is OTHER and id(x) in self.known) for x in args):
+                known = (
+                    is_constant(x) or kind_of(x) is SIMPLE or (kind_of(x) is OTHER and id(x) in self.known)
+                    for x in args
+                )
+                if seen and all(known):
                     cached = functools.partial(f, **sh.keywords) if sh.keywords else f
                     self.cached.append((cached, tuple(sh.given)))
                     sh.late = functools.partial(cached, *sh.given)
@@ -377,7 +374,7 @@ class Calls(Facts):
             self.look(vars(owner))
             return MIXED
         if name in OF_OBJECTS or (type(owner) in LOCKS and (not args or name == "__exit__")):
-            return FRESH
+            return FRESH if name != "locked" else self.read("call", getattr(type(owner), name), (owner,), f())
         if name == "__get__" and not any(isinstance(x, Token) for x in args):
             return f(*args)
         if kind is BOX:
@@ -418,12 +415,9 @@ class Calls(Facts):
             first, *path = re.split(r"(?=[.[])", field)
             x = given.get(int(first) if first.isdigit() else first or number, UNSEEN) if path else None
             for each in path:
-                name: Any = each[1:].rstrip("]")
-                x = (
-                    self.attribute(sh, x, name)
-                    if each[0] == "."
-                    else self.item(sh, x, int(name) if name.isdigit() else name)
-                )
+                name = each[1:].rstrip("]")
+                get: Any = self.attribute if each[0] == "." else self.item
+                x = get(sh, x, int(name) if name.isdigit() else name)
 
     def _method_of_box(self, sh: Any, name: str, owner: Any, args: Sequence[Any]) -> Any:
         seen = bool(args) and not isinstance(args[0], Token)
@@ -434,11 +428,16 @@ class Calls(Facts):
             return self.read("membership", owner, args[0], args[0] in owner)
         if name in WRITES:
             if name in ("pop", "setdefault", "__setitem__", "__delitem__") and seen and isinstance(owner, dict):
-                value = (
-                    FRESH if name == "__setitem__" else self.read("item", owner, args[0], owner.get(args[0], ABSENT))
-                )
+                before = owner.get(args[0], ABSENT)
+                value = FRESH if name == "__setitem__" else self.read("item", owner, args[0], before)
                 self.write("item", owner, args[0])
                 return value if value is not ABSENT else args[1] if len(args) > 1 else None
+            if name == "update" and isinstance(owner, dict) and all(type(x) is dict for x in sh.given):
+                for key in itertools.chain(*sh.given, sh.keywords):
+                    self.write("item", owner, key)
+                for x in sh.given:
+                    self.look(x, arrays=False)
+                return FRESH
             if name in READS:
                 self.look(owner, deep=False)
             self.write("contents", owner, None)
@@ -464,6 +463,7 @@ class Calls(Facts):
             return
         for name in names:
             self.read("inherited", x, name, inherited(type(x), name))
+        self.state_of(x)
 
     def assign(self, sh: Any, owner: Any, name: Any) -> None:
         """Note that an attribute is about to be set or deleted."""
@@ -476,7 +476,7 @@ class Calls(Facts):
         setter = inherited(type(owner), name)
         if isinstance(inherited(type(owner), "__setattr__"), types.FunctionType):
             return None  # its code is followed
-        if isinstance(setter, SLOTS) or not hasattr(type(setter), "__set__"):
+        if isinstance(setter, objects.SLOTS) or not hasattr(type(setter), "__set__"):
             self.write("attribute", owner, name)
         return None
 

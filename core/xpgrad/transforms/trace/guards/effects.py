@@ -1,5 +1,6 @@
 """`Effect` and `Set`: outer state that a call sets, and the part that a program sets at each run."""
 
+import functools
 import operator
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -67,6 +68,16 @@ class Set(NamedTuple):
                 self.effect.owner[i] = x
         else:
             self.effect.set(value)
+
+
+class Step(Set):
+    """A number outside to which a program adds the numbers in `value` at each run: a counter."""
+
+    __slots__ = ()
+
+    def run(self, computed: Any) -> None:
+        """Increase the number."""
+        self.effect.set(functools.reduce(operator.add, self.value, self.effect.now()))
 
 
 def repeated_call(sets: Sequence[Set], f: Callable[[], Any]) -> tuple[Any, list[Any]]:

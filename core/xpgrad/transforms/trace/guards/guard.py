@@ -115,12 +115,14 @@ READ: dict[str, Callable[[Any, Any], Any]] = {
     "membership": lambda o, k: k in o,
     "length": lambda o, k: len(o),
     "contents": lambda o, k: contents(o),
+    "listed": lambda o, k: contents(getattr(o, k)),
     "values": lambda o, k: values(o),
     "part": lambda o, k: values(o[k]),
     "context": lambda o, k: o.get(ABSENT),
     "tree": lambda o, k: o,
     "call": lambda o, k: o(*k),
     "setting": lambda o, k: repr(o()),
+    "type": lambda o, k: type(READ[k[0]](o, k[1])),
     "alive": lambda o, k: referent(o) is not None,
     "weak": lambda o, k: READ[k[0]](referent(o), k[1]),
 }
@@ -128,7 +130,7 @@ READ: dict[str, Callable[[Any, Any], Any]] = {
 TITLES = {
     "global": "the variable", "cell": "a variable", "method": "the method", "item": "the item", "class": "the class",
     **dict.fromkeys(("attribute", "own", "of class", "above", "inherited", "class attribute"), "the attribute"),
-    "element": "the element", "length": "the length", "contents": "the items",
+    "element": "the element", "length": "the length", **dict.fromkeys(("contents", "listed"), "the items"),
     "call": "the result", "setting": "the result", "values": "the values", "part": "the values", "context": "the value",
 }  # fmt: skip
 SOURCE = {
@@ -169,6 +171,8 @@ def same_tree(x: Any, known: tuple[type, Any]) -> bool:
 
 def name_of(key: Any) -> Any:
     """Return a key of a dictionary as a name of a guard."""
+    if type(key) is tuple:
+        return tuple(map(name_of, key))
     return (type(key), key) if type(key) in (str, int) else repr(key) if kind_of(key) is SIMPLE else id(key)
 
 

@@ -1,18 +1,19 @@
 """`RULES`: the reads and stack effects of each instruction of Python, for the supported versions."""
 
 import dis
+import importlib.util
 import sys
-import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad.transforms.trace.guards import operators as ops
 from xpgrad.transforms.trace.guards.calls import Calls
-from xpgrad.transforms.trace.guards.guard import ABSENT, Absent, contents, inherited
+from xpgrad.transforms.trace.guards.facts import COUNTED
+from xpgrad.transforms.trace.guards.guard import ABSENT, contents, inherited
 from xpgrad.transforms.trace.guards.objects import ARRAY, BOX, OTHER, TRACED, kind_of
 from xpgrad.transforms.trace.guards.operators import Rule, Stack, replace
-from xpgrad.transforms.trace.guards.stack import FRESH, HIDDEN, MIXED, UNSEEN, Token, Twin, effect_of
-from xpgrad.transforms.trace.guards.trust import is_ours
+from xpgrad.transforms.trace.guards.stack import FRESH, HIDDEN, MIXED, UNSEEN, Token, Twin, effect_of, twin
+from xpgrad.transforms.trace.guards.trust import is_ours, module_of
 
 VERSION = sys.version_info[:2]
 NULL = Token(True, False)
@@ -71,7 +72,7 @@ def load_global(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
     value = space.get(name, ABSENT)
     if not sh.ours and (id(space), name) not in self.seen:
         self.read("global", space, name, value)
-        self.seen.add((id(space), name))
+        self.seen.update(() if type(value) in COUNTED else ((id(space), name),))
     elif sh.ours and kind_of(value) is BOX:
         self.made[id(value)] = value
     if value is ABSENT:
@@ -129,6 +130,7 @@ def store_attr(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
     owner, value = s.pop(), s.pop()
     self.assign(sh, owner, name)
     sh.calling, sh.given, sh.keywords = inherited(type(owner), "__setattr__"), (owner, name, value), {}
+    self.added = self.added if is_ours(module_of(sh.calling)) else None
 
 
 def delete_subscript(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
@@ -194,9 +196,6 @@ def get_iter(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
     x = s.pop()
     self.look(x, False)
     sh.waits = True
-    goes_on = type(x) is not Token and inherited(type(x), "__next__")
-    if goes_on and not isinstance(goes_on, (Absent, types.FunctionType)) and id(x) in self.known:
-        self.refuse(f"it goes on with an iterator from outside{sh.line}")
     self.special(x, "__iter__", "__getitem__")
     if isinstance(x, (list, tuple)) and id(x) in self.made:
         self.made.update((id(y), y) for y in x if kind_of(y) is BOX and id(y) not in self.known)
@@ -206,7 +205,7 @@ def get_iter(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
 
 def for_iter(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
     sh.waits = True
-    x = s[-1]
+    x = s[-1] = twin(s[-1]) or s[-1]
     s.append(next(x.items, FRESH) if type(x) is Twin else UNSEEN if self.is_risky(x) else FRESH)
 
 
@@ -328,13 +327,12 @@ def make_function(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
 
 
 def import_name(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
-    whole = name if s[-1] else name.partition(".")[0]
-    package = sh.frame.f_globals.get("__package__") or ""
-    if sh.ours or s[-2] != 0:
-        s[-2:] = [FRESH if sh.ours else UNSEEN]
-        if package and not sh.ours:
-            self.refuse(f"it imports from its own package{sh.line}; import at the beginning of the file")
+    if sh.ours:
+        s[-2:] = [FRESH]
         return
+    if s[-2]:  # from its own package
+        name = importlib.util.resolve_name("." * s[-2] + name, sh.frame.f_globals.get("__package__"))
+    whole = name if s[-1] else name.partition(".")[0]
     if not is_ours(name):
         self.read("item", sys.modules, name, sys.modules.get(name, ABSENT))
     s[-2:] = [sys.modules.get(whole, UNSEEN)]

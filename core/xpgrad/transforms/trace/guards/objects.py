@@ -7,6 +7,7 @@ import decimal
 import functools
 import math
 import re
+import sys
 import types
 from typing import Any
 
@@ -17,7 +18,7 @@ from xpgrad.types import Array
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), range)
 BOXES = (
-    list, dict, set, tuple, frozenset, collections.deque, bytearray, array.array, types.MappingProxyType,
+    list, dict, set, tuple, frozenset, collections.deque, bytearray, array.array, types.MappingProxyType, memoryview,
 )  # fmt: skip
 """Containers written in C, whose items are looked at without any code being run."""
 MAX_BYTES = 2**20
@@ -26,6 +27,14 @@ TRACED, ARRAY, SIMPLE, BOX, VIEW, OTHER = "traced", "array", "plain", "box", "vi
 VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 DATES = datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo, decimal.Decimal
 """Types written in C whose objects never change."""
+FUNCTIONS = (
+    *(types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType),
+    *(classmethod, staticmethod, types.ClassMethodDescriptorType),
+)
+CONSTANT = types.CodeType, types.BuiltinFunctionType, types.MethodDescriptorType
+SLOTS = types.MemberDescriptorType, types.GetSetDescriptorType, type(vars(collections.namedtuple("Point", "x"))["x"])
+PROPERTIES = property, functools.cached_property
+CODE = types.FunctionType, types.MethodType, functools.partial
 _kinds: dict[type, str] = {}
 
 
@@ -81,6 +90,22 @@ def shows_views(backend: Any) -> bool:
     return backend is not None and not backend.is_view(backend.namespace.zeros(1))
 
 
+def backend_of(x: Any) -> Any:
+    """Return the backend of an array, also of a subclass that the backend does not list, or None."""
+    return next((plugins.by_type[kind] for kind in type(x).__mro__ if kind in plugins.by_type), None)
+
+
 def values(x: Any) -> Any:
     """Return a value that changes when an array is written to."""
-    return plugins.backend_of(x).fingerprint(x)
+    return backend_of(x).fingerprint(x)
+
+
+def random_states() -> dict[str, Any]:
+    """Return the states of the global random numbers of the loaded array libraries, by name."""
+    found = {}
+    for name in plugins.installed.modules:
+        state = getattr(sys.modules.get(name), "get_rng_state", None)
+        state = state or getattr(sys.modules.get(f"{name}.random"), "get_state", None)
+        parts = () if state is None else now if type(now := state()) is tuple else (now,)
+        found[name] = [part.tolist() if hasattr(part, "tolist") else part for part in parts]
+    return found

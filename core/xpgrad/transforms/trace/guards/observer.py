@@ -145,6 +145,7 @@ class Observer(Calls):
         if function is None:
             function = self._found(frame, code, inside)
         ours = is_ours(frame.f_globals.get("__name__"))
+        self.added = self.added if ours else None
         sh = self.shadows[frame] = Shadow(frame, function, self._handed, ours)
         if code.co_varnames[:1] == (".0",):
             sh.loop = twin(frame.f_locals[".0"])

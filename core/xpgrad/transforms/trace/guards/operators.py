@@ -10,6 +10,7 @@ from typing import Any
 from xpgrad.backend.plugins import plugins
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.trace.guards.calls import Calls
+from xpgrad.transforms.trace.guards.facts import COUNTED
 from xpgrad.transforms.trace.guards.guard import is_constant
 from xpgrad.transforms.trace.guards.objects import ARRAY, BOX, OTHER, SIMPLE, TRACED, kind_of
 from xpgrad.transforms.trace.guards.stack import FRESH, HIDDEN, MIXED, UNSEEN, Token
@@ -74,6 +75,9 @@ def binary(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
     types: Any = type(a), type(b)
     module: Any = dis
     sign = module._nb_ops[arg][1]  # the names of the operators, by their numbers
+    self.added = None
+    if sign in ("+=", "-=") and type(a) in COUNTED and type(b) in COUNTED and _is_stored(sh):
+        self.added = b if sign == "+=" else -b
     if sign == "[]":
         return subscript(self, sh, s, arg, value)
     if _gives_variable(types):
@@ -98,11 +102,23 @@ def binary(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
             self.special(x, f"__{name}__", f"__r{name}__", f"__i{name}__")
         if sign.endswith("=") and kinds[0] is BOX:
             self.write("contents", a, None)
+            if sign in ("+=", "|="):
+                self.look(b)
+                s[-2:] = [a]
+                return None
         seen = a is HIDDEN or b is HIDDEN or not any(type(x) is Token for x in (a, b))
         replace(self, s, 2, seen or BOX in kinds or ARRAY in kinds)
         if sign.endswith("=") and kinds[0] in (ARRAY, BOX):
             s[-1] = a
     return None
+
+
+def _is_stored(sh: Any) -> bool:
+    """Return whether the result of an operator goes back to an attribute, an item, or a variable outside."""
+    step = sh.plan[sh.may[0]]
+    while step.name == "SWAP":
+        step = sh.plan[step.following[0]]
+    return bool(step.name.startswith("STORE_") and "FAST" not in step.name)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -156,6 +172,7 @@ def to_bool(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
             self.read("length", x, None, len(x))
     elif kind is OTHER and type(x) is not Token:
         self.special(x, "__bool__", "__len__")
+        self.look(x)
     replace(self, s, 1, kind is ARRAY or x is HIDDEN, FRESH)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from xpgrad.transforms.trace.guards.guard import ABSENT
-from xpgrad.transforms.trace.guards.objects import BOX, OTHER, VIEW, kind_of
+from xpgrad.transforms.trace.guards.objects import ARRAY, BOX, OTHER, VIEW, kind_of
 from xpgrad.transforms.trace.guards.stack import FRESH, UNSEEN, Token
 from xpgrad.transforms.trace.guards.trust import is_ours
 
@@ -87,7 +87,10 @@ def _len(self: Any, sh: Any, args: Sequence[Any]) -> Any:
         self.look(x)
     elif kind_of(x) is OTHER:
         self.special(x, "__len__")
+        self.look(x)
         sh.waits = True
+    elif kind_of(x) is ARRAY and self.knows(x):
+        self.read("length", x, None, len(x))
     return FRESH
 
 

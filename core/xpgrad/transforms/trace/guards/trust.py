@@ -6,7 +6,7 @@ import os
 import sysconfig
 import weakref
 from collections.abc import Callable
-from types import CodeType
+from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 from xpgrad.backend.plugins import plugins
@@ -50,6 +50,11 @@ for _kind in (weakref.WeakSet, weakref.WeakKeyDictionary, weakref.WeakValueDicti
     _left_out.update(each for each in _kind.__init__.__code__.co_consts if isinstance(each, CodeType))
 
 
+def module_of(f: Any) -> str:
+    """Return the module whose code a function is; `functools.wraps` gives it the name of another one."""
+    return getattr(f, "__globals__", {}).get("__name__") or getattr(f, "__module__", None) or ""
+
+
 def is_followed(module: str, code: CodeType) -> bool:
     """Return whether code of a module is followed."""
     return code not in _left_out and not is_trusted(module)
@@ -65,7 +70,7 @@ def is_trusted(module: str) -> bool:
     top, _, rest = module.partition(".")
     if top == LIBRARY:
         return rest.partition(".")[0] not in FOLLOWED or rest in TREES
-    return top in MODULES or top.startswith(("xpgrad_", "_frozen", "namedtuple_")) or is_of_arrays(module)
+    return top in MODULES or top.startswith(("_frozen", "namedtuple_")) or is_ours(module) or is_of_arrays(module)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -82,6 +87,14 @@ def _libraries(count: int) -> frozenset[str]:
     return frozenset(found) - {LIBRARY, "builtins", ""}
 
 
+def is_closed(kind: type) -> bool:
+    """Return whether code in C goes over the items of an object, which are in no container that can be observed."""
+    names = "__iter__", "__next__", "__getitem__", "__len__"
+    found = [f for f in (getattr(kind, name, None) for name in names) if f is not None]
+    in_python = any(isinstance(f, (FunctionType, MethodType)) for f in found)
+    return bool(found) and not in_python and not is_of_arrays(kind.__module__)
+
+
 @functools.lru_cache(maxsize=4096)
 def is_installed(file: str) -> bool:
     """Return whether a file belongs to Python, or to an installed package."""
@@ -90,4 +103,13 @@ def is_installed(file: str) -> bool:
 
 def is_ours(module: str | None) -> bool:
     """Return whether a module belongs to this library or its plugins, whose functions and classes are constant."""
-    return module is not None and (module.partition(".")[0] == LIBRARY or module.startswith("xpgrad_"))
+    top = (module or "").partition(".")[0]
+    return top == LIBRARY or (top.startswith("xpgrad_") and top in _plugins())
+
+
+@functools.cache
+def _plugins() -> frozenset[str]:
+    """Return the packages of the installed plugins, and of this library's distributions without a plugin."""
+    entries = (entry for group in plugins.installed[:4] for entries in group.values() for entry in entries)
+    own = "xpgrad_autograd", "xpgrad_chainer", "xpgrad_conformance"
+    return frozenset([*own, *(entry.module.partition(":")[0].partition(".")[0] for entry in entries)])

@@ -1,0 +1,255 @@
+"""`Reads`: the values that a call reads as attributes and items of objects, without running any code of theirs."""
+
+import collections
+import functools
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from xpgrad.backend.plugins import plugins
+from xpgrad.graph.variable import Variable
+from xpgrad.transforms.trace.guards import objects
+from xpgrad.transforms.trace.guards.facts import COUNTED, Facts
+from xpgrad.transforms.trace.guards.guard import ABSENT, READ, contents, inherited, same
+from xpgrad.transforms.trace.guards.objects import ARRAY, BOX, OTHER, SIMPLE, TRACED, VIEW, is_inside, kind_of
+from xpgrad.transforms.trace.guards.stack import FRESH, HIDDEN, MIXED, UNSEEN, Token
+from xpgrad.transforms.trace.guards.trust import FIXED, is_ours, is_trusted, module_of
+
+SETTINGS = frozenset(["name", "initializer", "update_rule", "requires_grad", "label"])
+"""Attributes of a Variable that are no part of a program."""
+
+
+class Reads(Facts):
+    """Facts about a call, with the attributes and items that it has read."""
+
+    # Attributes
+
+    def attribute(self, sh: Any, o: Any, name: str) -> Any:
+        """Return `o.name`, without running any code, and note its dependencies."""
+        if (id(o), name) in self.seen:
+            return getattr(o, name)  # noted before, and no code runs
+        if isinstance(o, Token):
+            if not o.fresh:
+                self.refuse(f"where the object comes from whose {name!r} is read{sh.line} is not seen")
+            if o.kind is not None:
+                self.of_class(o.kind, name)
+                return self._waiting(sh)
+            return UNSEEN if o.risky else FRESH
+        kind = kind_of(o)
+        if kind is TRACED:
+            return self._of_variable(sh, o, name)
+        if kind is ARRAY:
+            return self._of_array(o, name)
+        if (kind in (BOX, VIEW, SIMPLE) and type(o).__module__ == "builtins") or isinstance(o, objects.CONSTANT):
+            return getattr(o, name, ABSENT)
+        if name == "__dict__":
+            space = getattr(o, "__dict__", ABSENT)
+            return self._new(space) if id(o) in self.made else space
+        if name == "__class__":
+            return self.read("class", o, None, type(o))
+        if isinstance(o, types.ModuleType):
+            trusted = is_trusted(o.__name__) or is_ours(o.__name__)
+            return getattr(o, name, ABSENT) if trusted else self.read("attribute", o, name, getattr(o, name, ABSENT))
+        return self._of_super(sh, o, name) if type(o) is super else self._of_object(sh, o, name)
+
+    def _of_variable(self, sh: Any, o: Any, name: str) -> Any:
+        own = getattr(o, "__dict__", None)
+        if own is not None and name in own:
+            return self.read("attribute", o, name, own[name])
+        if isinstance(o, Variable) and not is_inside(o) and o._array is not None:
+            if name in SETTINGS:
+                return self.read("attribute", o, name, getattr(o, name))
+            self._meets(o)
+        self.of_class(type(o), name)
+        if isinstance(inherited(type(o), name), types.FunctionType):
+            return getattr(o, name)
+        sh.waits = True
+        return FRESH
+
+    def _of_array(self, o: Any, name: str) -> Any:
+        value, known = getattr(o, name, ABSENT), self.knows(o)
+        if name in getattr(o, "__dict__", ()) or (known and same(value, getattr(o, name, ABSENT))):
+            return self.read("attribute", o, name, value)
+        if known and kind_of(value) is ARRAY:
+            self.know(value)
+        if isinstance(value, Iterator):  # `flat`
+            self.look(o)
+        elif kind_of(value) is OTHER and not callable(value):  # `flags`
+            self.like(value)
+            if known:
+                self.read("setting", functools.partial(getattr, o, name), None, repr(value))
+        return value
+
+    def _of_super(self, sh: Any, o: Any, name: str) -> Any:
+        value, below, place = READ["above"](o, name), o.__thisclass__, (o.__self_class__, o.__thisclass__, name)
+        if not is_ours(below.__module__) and place not in self.seen:
+            self.seen.add(place)
+            self.read("above", super(below, o.__self_class__), name, value)
+        sh.waits = value is not ABSENT and not isinstance(value, objects.FUNCTIONS)
+        return FRESH if sh.waits else getattr(o, name, ABSENT)
+
+    def _of_object(self, sh: Any, o: Any, name: str) -> Any:
+        kind = type(o)
+        found = inherited(kind, name)
+        if isinstance(inherited(kind, "__getattribute__"), types.FunctionType):
+            return self._waiting(sh)
+        if (
+            found is not ABSENT
+            and not isinstance(found, (*objects.FUNCTIONS, *objects.SLOTS))
+            and hasattr(type(found), "__get__")
+        ):
+            data = hasattr(type(found), "__set__")
+            if data or name not in getattr(o, "__dict__", ()):
+                return self._of_descriptor(sh, o, name, found)
+            if isinstance(found, functools.cached_property):
+                self.read("own", o, name, vars(o)[name])
+        inner = inherited(o, name) if isinstance(o, type) else ABSENT
+        if hasattr(type(inner), "__get__") and not isinstance(inner, (*objects.FUNCTIONS, *objects.SLOTS, property)):
+            return self._waiting(sh)
+        try:
+            hooked = inherited(kind, "__getattr__") is not ABSENT and not isinstance(o, type)
+            value = object.__getattribute__(o, name) if hooked else getattr(o, name, ABSENT)
+        except AttributeError:
+            return self._missing(sh, o, name)
+        own = getattr(o, "__dict__", ())
+        if isinstance(value, types.MethodType) and (isinstance(o, type) or name not in own):
+            self._method(o, name, value)
+        elif not isinstance(value, (types.BuiltinMethodType, types.MethodWrapperType)) or value.__self__ is not o:
+            if name not in FIXED and not (isinstance(o, type) and is_ours(o.__module__)):
+                self.read("attribute", o, name, value)
+            elif name in FIXED:
+                (self._new if id(o) in self.made else self.know)(value)
+            if value is not ABSENT and id(o) in self.known and type(value) not in COUNTED:
+                self.seen.add((id(o), name))
+        return value
+
+    def _method(self, o: Any, name: str, value: types.MethodType) -> None:
+        ours = is_ours((o if isinstance(o, type) else type(o)).__module__)
+        if not ours or not (isinstance(o, type) or is_ours(module_of(value.__func__))):
+            self.read("method", o, name, value.__func__)
+        elif name == "forward" and not isinstance(o, type):
+            self.read("own", o, name, ABSENT)
+        self.seen.add((id(o), name))
+
+    def _of_descriptor(self, sh: Any, o: Any, name: str, found: Any) -> Any:
+        """Return the value of a property or another descriptor: its code is followed, or it is read again."""
+        plain, module = isinstance(found, objects.PROPERTIES), type(found).__module__
+        own = getattr(found, "fget", None) or getattr(found, "func", None)
+        code: Any = own if plain else inherited(type(found), "__get__")
+        followed = isinstance(code, objects.CODE) or isinstance(inherited(type(code), "__call__"), types.FunctionType)
+        of_library = is_trusted(module_of(code))
+        if not followed or of_library:
+            value: Any = getattr(o, name, ABSENT)  # without side effects
+            bound = isinstance(value, types.MethodType)  # which is another object each time
+            if kind_of(value) is BOX and not same(value, getattr(o, name, ABSENT)):  # made for each access
+                self.know_all(self.read("listed", o, name, contents(value)))
+                return self.like(value)
+            if not (plain and of_library) or (kind_of(value) is not TRACED and id(o) not in self.made):
+                self.read(*(("method", o, name, value.__func__) if bound else ("attribute", o, name, value)))
+            return value
+        if not is_ours(module) and not is_ours(module_of(code)):
+            self.read("class attribute" if plain and not isinstance(o, type) else "inherited", o, name, found)
+        if isinstance(found, functools.cached_property):
+            self.read("own", o, name, vars(o).get(name, ABSENT))
+        return self._waiting(sh)
+
+    def _missing(self, sh: Any, o: Any, name: str) -> Any:
+        kind = type(o)
+        if is_ours(kind.__module__):
+            return self._waiting(sh)
+        hook = inherited(kind, "__getattr__")
+        if hook in (dict.__getitem__, dict.get):
+            return self.item(sh, o, name)
+        if hook is not ABSENT and (not isinstance(hook, types.FunctionType) or is_trusted(module_of(hook))):
+            return self.read("attribute", o, name, getattr(o, name, ABSENT))
+        self.read("class attribute" if isinstance(hook, types.FunctionType) else "inherited", o, "__getattr__", hook)
+        self.read("inherited", o, name, ABSENT)
+        if hasattr(o, "__dict__"):
+            self.read("own", o, name, vars(o).get(name, ABSENT))
+        return self._waiting(sh)
+
+    @staticmethod
+    def _waiting(sh: Any) -> Token:
+        sh.waits = True
+        return UNSEEN
+
+    # Items
+
+    def item(self, sh: Any, o: Any, key: Any) -> Any:
+        """Return ``o[key]`` if that runs no code, and note its dependencies."""
+        if isinstance(o, Token):
+            if not o.fresh:
+                self.refuse(f"where the container comes from that is read{sh.line} is not seen")
+            return o if o is HIDDEN else UNSEEN if o.risky else FRESH
+        kind = kind_of(o)
+        if kind is TRACED:
+            self.look_at_index(key)
+            sh.waits = True
+            return FRESH
+        if kind is ARRAY:
+            return self._of_elements(o, key)
+        getter = inherited(type(o), "__getitem__")
+        if isinstance(getter, types.FunctionType):
+            if not is_ours(module_of(getter)):
+                self.read("class attribute", o, "__getitem__", getter)
+            self.state_of(o)
+            return self._waiting(sh)
+        if kind is BOX or isinstance(o, (str, bytes, range)):
+            return self._of_box(sh, o, key)
+        if isinstance(o, type):
+            self.of_class(o, "__class_getitem__")
+            return FRESH if not isinstance(inherited(o, "__class_getitem__"), classmethod) else self._waiting(sh)
+        if kind is not SIMPLE and id(o) not in self.made:
+            self.refuse(f"items of a {type(o).__name__} are read, whose state is not seen")
+        return UNSEEN
+
+    def look_at_index(self, key: Any, arrays: bool = False) -> None:
+        """Note the lists, and with `arrays` the arrays, in an index of an array."""
+        for k in key if type(key) is tuple else (key,):
+            self.look(k, arrays=arrays)
+
+    def _of_elements(self, o: Any, key: Any) -> Any:
+        if not self.knows(o):
+            return FRESH
+        keys = key if type(key) is tuple else (key,)
+        if any(isinstance(k, (Token, list)) or kind_of(k) in (ARRAY, TRACED) for k in keys):
+            self.look(o)
+            self.look_at_index(key, arrays=True)
+            return FRESH
+        try:
+            value = o[key]
+        except Exception:  # raised again by the function
+            return FRESH
+        is_record = getattr(getattr(value, "dtype", None), "fields", None) is not None  # a view as well
+        if kind_of(value) is not ARRAY and not is_record:
+            return self.read("element", o, key, value)
+        if is_record or not objects.shows_views(plugins.by_type.get(type(o))):  # it may be a copy
+            self.look(o)
+        self.known[id(value)] = value  # reads of the values of a view are noted later
+        return value
+
+    def _of_box(self, sh: Any, o: Any, key: Any) -> Any:
+        if isinstance(key, (Token, slice)):
+            self.look(o, deep=False)
+            if isinstance(key, slice) and type(o) in (list, tuple):
+                return self.like(o[key])
+            return MIXED if isinstance(key, slice) else UNSEEN if self.is_risky(o) else FRESH
+        if kind_of(key) is not SIMPLE and isinstance(inherited(type(key), "__eq__"), types.FunctionType):
+            self.look(o, deep=False)
+        try:
+            value = o[key] if not hasattr(o, "keys") or key in o else ABSENT
+        except (LookupError, TypeError):
+            value = ABSENT
+        if isinstance(o, (tuple, str, bytes, range)):
+            if id(o) not in self.known and type(o) is tuple:
+                return self._new(value)
+            self.know(value)
+            return value
+        if value is ABSENT and hasattr(type(o), "__missing__"):
+            self.read("item", o, key, ABSENT)
+            if isinstance(o, collections.defaultdict):
+                self.write("item", o, key)
+                if o.default_factory in (dict, list, set):
+                    return FRESH
+            return self._waiting(sh)
+        return self.read("item", o, key, value)
