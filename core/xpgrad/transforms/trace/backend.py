@@ -2,8 +2,6 @@
 
 import functools
 import operator
-import sys
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -16,7 +14,7 @@ from xpgrad.backend.spec import Spec
 from xpgrad.errors import TraceError
 from xpgrad.transforms.enclosing.backend import SCALARS, TransformedBackend, backend_over
 from xpgrad.transforms.trace.array import REMEDY, TracedArray
-from xpgrad.transforms.trace.guards.events import alone
+from xpgrad.transforms.trace.guards.events import unfollowed
 from xpgrad.transforms.trace.guards.trust import is_ours, leave_out
 from xpgrad.transforms.trace.program import Value
 from xpgrad.transforms.trace.recording import Recording
@@ -90,14 +88,7 @@ class TraceBackend(TransformedBackend):
 
     def call(self, name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Call a function of the base, record the call, and return its arrays as traced arrays."""
-        tracer = sys.gettrace()
-        if tracer is None or tracer is not alone.get(threading.get_ident()):
-            return self._call(name, function, args, kwargs)
-        sys.settrace(None)  # the library's own frames are not followed: each event takes a microsecond
-        try:
-            return self._call(name, function, args, kwargs)
-        finally:
-            sys.settrace(tracer)
+        return unfollowed(self._call, name, function, args, kwargs)
 
     def _call(self, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         kind, plain = self.kind, self._plain
@@ -128,9 +119,6 @@ class TraceBackend(TransformedBackend):
         if not recording.level.live:
             recording.level.check()
         writes = programs_of(self.base).writes(name)
-        tracer = alone.get(threading.get_ident()) if alone else None
-        if tracer is not None:
-            sys.settrace(tracer)
         if "out" in kwargs and kwargs["out"] is not None:
             return self.written_into(
                 name, function, kwargs["out"], args, {k: v for k, v in kwargs.items() if k != "out"}
@@ -140,8 +128,6 @@ class TraceBackend(TransformedBackend):
             returned = self.write(name, function, (target, *args[1:]), named=kwargs)
             return None if returned is None else target
         out = (self.base.follow(function) if self._follows else function)(*opened, **named)
-        if tracer is not None:
-            sys.settrace(None)
         if type(out) in self._base_types:
             value = Value(self.base.spec(out))
             for array, own in zip(opened, given):  # noqa: B905 - equally many, and this runs for each call
@@ -279,14 +265,8 @@ class TraceBackend(TransformedBackend):
         def adapted(xp: Namespace, gy: Any, *values: Any) -> Any:
             if type(gy) is not self.kind:
                 return rule(xp, gy, *values)
-            tracer = sys.gettrace() if ours else None
-            if tracer is None or tracer is not alone.get(threading.get_ident()):
-                return gy.recording.whole(rule, lambda xp, *args: whole(*args))(xp, gy, *values)
-            sys.settrace(None)
-            try:
-                return gy.recording.whole(rule, lambda xp, *args: whole(*args))(xp, gy, *values)
-            finally:
-                sys.settrace(tracer)
+            traced = gy.recording.whole(rule, lambda xp, *args: whole(*args))
+            return unfollowed(traced, xp, gy, *values) if ours else traced(xp, gy, *values)
 
         return adapted
 

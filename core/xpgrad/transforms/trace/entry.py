@@ -15,7 +15,7 @@ from xpgrad.transforms.containers import container_of
 from xpgrad.transforms.leaves import is_array
 from xpgrad.transforms.trace.guards.guard import ABSENT, READ, SOURCE, Guard, contents, same, same_tree
 from xpgrad.transforms.trace.guards.numbers import source_of
-from xpgrad.transforms.trace.guards.objects import SIMPLE, kind_of
+from xpgrad.transforms.trace.guards.objects import SIMPLE, kind_of, values
 from xpgrad.transforms.trace.level import InputSource
 from xpgrad.transforms.trees import Structure
 
@@ -296,9 +296,8 @@ def _check_guard(w: EntryWriter, guard: Guard) -> None:
         _check_items(w, guard, owner)
     elif kind == "tree":
         w.fail_if(f"not {w.name(same_tree)}({owner}, {known})")
-    elif kind in ("values", "part"):
-        w.names["values_of"] = READ[kind]
-        w.fail_if(f"values_of({owner}, {w.name(key)}) != {known}")
+    elif kind == "values":
+        w.fail_if(f"{w.name(values)}({owner}) != {known}")
     elif kind in SOURCE and value is not ABSENT and (named or "{n}" not in SOURCE[kind]):
         name = repr(key) if type(key) in (str, int) else w.name(key)
         _compare(w, SOURCE[kind].format(o=owner, k=name, n=key), known)

@@ -309,7 +309,7 @@ class Facts:
         for key, guard in list(self.guards.items()):
             if key[1:] not in kept and not guard.holds():
                 del self.guards[key]
-                if guard.kind not in ("values", "part"):
+                if guard.kind != "values":
                     self.changed.append(guard)
         for noted in (self.passed, self.made, self.entered, self.known, self.seen, self.reads, self.steps):
             noted.clear()

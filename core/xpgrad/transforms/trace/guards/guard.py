@@ -58,7 +58,7 @@ class Guard(NamedTuple):
     def holds(self) -> bool:
         """Return whether the value is unchanged."""
         now = self.now()
-        if self.kind in ("values", "part"):
+        if self.kind == "values":
             return bool(now == self.value)
         return same_tree(now, self.value) if self.kind == "tree" else same(now, self.value)
 
@@ -117,7 +117,6 @@ READ: dict[str, Callable[[Any, Any], Any]] = {
     "contents": lambda o, k: contents(o),
     "listed": lambda o, k: contents(getattr(o, k)),
     "values": lambda o, k: values(o),
-    "part": lambda o, k: values(o[k]),
     "context": lambda o, k: o.get(ABSENT),
     "tree": lambda o, k: o,
     "call": lambda o, k: o(*k),
@@ -131,7 +130,7 @@ TITLES = {
     "global": "the variable", "cell": "a variable", "method": "the method", "item": "the item", "class": "the class",
     **dict.fromkeys(("attribute", "own", "of class", "above", "inherited", "class attribute"), "the attribute"),
     "element": "the element", "length": "the length", **dict.fromkeys(("contents", "listed"), "the items"),
-    "call": "the result", "setting": "the result", "values": "the values", "part": "the values", "context": "the value",
+    "call": "the result", "setting": "the result", "values": "the values", "context": "the value",
 }  # fmt: skip
 SOURCE = {
     "global": "{o}[{k}]", "attribute": "{o}.{n}", "method": "{o}.{n}.__func__", "class attribute": "type({o}).{n}",
@@ -180,7 +179,7 @@ def weaken(guards: dict[Any, Guard]) -> None:
     """Let guards refer weakly to objects that a call has by weak references: a program must not keep them alive."""
     found = {id(g.value): g.key[0] for g in guards.values() if g.owner is referent and g.value is not None}
     for place, (kind, owner, key, value) in guards.items() if found else ():
-        if id(owner) in found and kind not in ("values", "part", "tree"):
+        if id(owner) in found and kind not in ("values", "tree"):
             guards[place] = Guard("weak", found[id(owner)], (kind, key), value)
         elif owner is referent and value is not None:
             guards[place] = Guard("alive", key[0], None, True)
