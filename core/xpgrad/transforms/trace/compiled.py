@@ -102,8 +102,8 @@ class Compiled(Generic[P, R]):
             ready = kind.ready
             if ready is None:
                 continue
-            arrays = ready[0](args, kwargs)
-            if arrays is None:
+            found = ready[0](args, kwargs)
+            if found is None:
                 continue
             if around() is not None:
                 break
@@ -114,7 +114,7 @@ class Compiled(Generic[P, R]):
             if kind.runs == kind.due:
                 with self._recording.lock:
                     return self._confirmed(kind, args, kwargs)
-            return ready[1].run(arrays, args, kwargs)
+            return ready[1].run(*found)
         return self._call(args, kwargs)
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

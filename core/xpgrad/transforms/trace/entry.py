@@ -2,7 +2,7 @@
 
 import keyword
 import operator
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from xpgrad.backend.checks import same_place
@@ -19,7 +19,7 @@ from xpgrad.transforms.trace.guards.objects import SIMPLE, kind_of, values
 from xpgrad.transforms.trace.level import InputSource
 from xpgrad.transforms.trees import Structure
 
-Entry = Callable[[tuple[Any, ...], dict[str, Any]], "list[Any] | None"]
+Entry = Callable[[tuple[Any, ...], dict[str, Any]], "tuple[list[Any], tuple[Any, ...]] | None"]
 EXACT = (dict, list, tuple)
 CAUGHT = "(ArithmeticError, AttributeError, LookupError, ReferenceError, TypeError, ValueError)"
 
@@ -69,9 +69,9 @@ class EntryWriter:
 
 def entry(
     leaves: Sequence[Any], structure: Structure, sources: Iterable[InputSource], guards: Iterable[Guard], *,
-    writes: bool = True, loosened: Collection[int] = (), shared: Collection[int] = (),
+    writes: bool = True, returns: bool = False, loosened: Collection[int] = (), shared: Collection[int] = (),
 ) -> Entry:  # fmt: skip
-    """Return a function of ``(args, kwargs)``: the inputs' arrays, or None for a call that does not fit.
+    """Return a function of ``(args, kwargs)``: the inputs' arrays and the leaves, or None for a call that does not fit.
 
     Parameters
     ----------
@@ -83,6 +83,8 @@ def entry(
         Values that the call has read from outside.
     writes : bool
         Whether the program writes to arrays, so that it matters whether two arguments are one array.
+    returns : bool
+        Whether the leaves are needed after the program; else the function returns none of them.
     loosened, shared : collection of int
         The leaves that may be any float; the Variables that are used from outside as well, so that no others fit.
     """
@@ -124,26 +126,10 @@ def entry(
             arrays.append(f"(g if type(g := {place}._grad) is not Variable else g._array)")
         else:
             arrays.append(_array(w, holder if isinstance(holder, Variable) else leaves[holder], place))
-    w.add(f"return [{', '.join(arrays)}]")
+    w.add(f"return [{', '.join(arrays)}], ({''.join(f'{place}, ' for place in places) if returns else ''})")
     w.names["Variable"] = Variable
     caught = f"    except {CAUGHT}:"  # means that the call does not fit
     return w.made("def enter(args, kwargs):", "    try:", *w.lines, caught, "        return None")
-
-
-def reader(structure: Structure) -> Callable[[tuple[Any, ...], dict[str, Any]], list[Any]]:
-    """Return a function of ``(args, kwargs)`` that returns their leaves without checks."""
-    w = EntryWriter()
-    pairs = zip(structure.children, ("args", "kwargs"), strict=True)
-    places = [place for child, name in pairs for place in _places(w, child, name)]
-    return w.made("def read(args, kwargs):", f"    return [{', '.join(places)}]")
-
-
-def _places(w: EntryWriter, structure: Structure, place: str) -> Iterator[str]:
-    """Yield the expression of each leaf of a tree."""
-    if structure.kind is None:
-        yield place
-    for key, child in zip(structure.keys, structure.children, strict=True):
-        yield from _places(w, child, _child(w, structure, place, key))
 
 
 def _child(w: EntryWriter, structure: Structure, place: str, key: Any) -> str:

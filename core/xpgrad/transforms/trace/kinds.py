@@ -82,8 +82,10 @@ def entry_of(trace: Trace, loosened: Collection[int] = (), *, first: bool = Fals
     The entry of a `first` run, which another one confirms, takes two arguments for one array only if they were one.
     """
     writes = first or any(call.writes for call in trace.program.calls)
+    kinds = [leaf.kind for leaf in trace.results] + [write.source.kind for write in trace.writes]
+    returns = bool(trace.wanted or trace.ends) or "argument" in kinds
     given = trace.leaves, trace.arguments, trace.sources, trace.facts.guards.values()
-    return entry(*given, writes=writes, loosened=loosened, shared=trace.shared)
+    return entry(*given, writes=writes, returns=returns, loosened=loosened, shared=trace.shared)
 
 
 def repeated_body(program: Program) -> str | None:

@@ -8,7 +8,6 @@ from xpgrad.backend import random
 from xpgrad.graph.assignments import journal
 from xpgrad.graph.methods.cuts import ended_before
 from xpgrad.graph.variable import Variable
-from xpgrad.transforms.trace.entry import reader
 from xpgrad.transforms.trace.executors import Options, chosen
 from xpgrad.transforms.trace.exit import leaving
 from xpgrad.transforms.trace.node import Half, connect
@@ -44,11 +43,9 @@ class Runner:
         self._origin = origin_of(trace)
         self._made: Program | None = None
         self._leave = leaving(trace.results, trace.structure, variables=trace.variables)
-        needed = "argument" in [leaf.kind for leaf in trace.results] + [write.source.kind for write in self._writes]
         self._ends = trace.ends
         self._sets = trace.facts.sets
         self._plain = self._half is None and not self._writes and not self._ends and not self._sets
-        self._leaves = reader(trace.arguments) if needed or self._ends or self._half is not None else None
         self._run: Run | None = None
 
     @property
@@ -72,11 +69,10 @@ class Runner:
         trace.forget()
         return self._finished(outputs, residuals, leaves, trace.surroundings.states, first=True)
 
-    def run(self, arrays: list[Array], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run the program, and return the result."""
+    def run(self, arrays: list[Array], leaves: Sequence[Any]) -> Any:
+        """Run the program for the inputs and leaves that an `Entry` has found, and return the result."""
         streams = random.snapshot(()) if self._draws else None
         outputs = self._run(*arrays)  # type: ignore[misc]  # `prepare` has been called
-        leaves = self._leaves(args, kwargs) if self._leaves is not None else ()
         if self._plain:
             return self._leave(outputs, leaves)[0]
         return self._finished(list(outputs[: self._count]), outputs[self._count :], leaves, streams)
