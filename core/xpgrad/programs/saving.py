@@ -10,29 +10,31 @@ from xpgrad.programs.encoding import Encoder
 from xpgrad.programs.names import name_of
 from xpgrad.serializers.dictionary import on_host
 from xpgrad.serializers.files import File, written
-from xpgrad.transforms.trace.program import Call, Origin, Program, values_in
+from xpgrad.transforms.trace.program import Call, Program, values_in
 
 FORMAT, VERSION = "xpgrad program", 1
+WORDS = {"variable": "output", "array": "output", "argument": "argument", "object": "is"}
+"""What each kind of leaves of a result is called in a file."""
 
 
 def save(program: Program, file: File, weights: bool = False) -> None:
     """Save a program of a compiled function to a file; see `Program.save`."""
-    origin = program.origin
-    if origin is None:
+    trace = program.origin
+    if trace is None:
         raise SerializationError(
             "program.save: expected a program of a compiled function, f.program(*args), got one that has been changed"
         )
-    recorded, backend = origin.recorded, origin.recorded.backend
+    recorded, backend = trace.program, trace.program.backend
     if backend is None:
         raise SerializationError("program.save: expected a program with arrays, got none")
-    if origin.effects:
+    if trace.writes or trace.facts.sets:
         raise SerializationError(
             "program.save: it stores values in Variables or in attributes from outside, which a file does not have; "
             "compile a function that returns them"
         )
     encoder = Encoder(backend)
     used = {value for call in recorded.calls for value in call.operands()}.union(values_in(recorded.outputs))
-    pairs = [(v, s) for v, s in zip(recorded.inputs, origin.sources, strict=True) if v in used]
+    pairs = [(v, s) for v, s in zip(recorded.inputs, trace.sources, strict=True) if v in used]
     for value in (*(v for v, _ in pairs), *(v for call in recorded.calls for v in call.results)):
         encoder.numbers[value] = len(encoder.numbers)
     saved: dict[str, Any] = {}
@@ -55,12 +57,14 @@ def save(program: Program, file: File, weights: bool = False) -> None:
             )
         inputs.append(entry)
     calls = [_call(call, encoder) for call in recorded.calls]
-    arguments = origin.arguments.build([_leaf(origin, i) for i in range(len(origin.kinds))])
+    statics, count = trace.statics, len(list(trace.arguments.paths()))
+    arguments = trace.arguments.build([["is", statics[i]] if i in statics else ["array", i] for i in range(count)])
+    leaves = [[WORDS[leaf.kind], leaf.content] for leaf in trace.results]
     described = {
         "format": FORMAT, "version": VERSION, "library": backend.name, "name": recorded.name, "inputs": inputs,
         "calls": calls, "outputs": [encoder.encode(item, "an output") for item in recorded.outputs],
         "arguments": encoder.encode(arguments, "the arguments"),
-        "results": encoder.encode(origin.structure.build(origin.leaves), "the results"),
+        "results": encoder.encode(trace.structure.children[0].build(leaves), "the results"),
     }  # fmt: skip
     host: Any = plugins.host
     arrays = saved | {f"array_{i}": on_host(x) for i, x in enumerate(encoder.arrays)}
@@ -68,11 +72,6 @@ def save(program: Program, file: File, weights: bool = False) -> None:
     arrays["program"] = host.namespace.asarray([*text], dtype=host.namespace.uint8)
     with written(file) as opened:
         host.archives().write_npz(opened, arrays, True)
-
-
-def _leaf(origin: Origin, i: int) -> Any:
-    """Return the JSON form of an argument: a static value, or the placeholder of an array."""
-    return ["array", i] if origin.kinds[i] else ["is", origin.statics[i]]
 
 
 def _call(call: Call, encoder: Encoder) -> dict[str, Any]:

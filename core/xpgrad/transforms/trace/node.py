@@ -1,5 +1,6 @@
 """The node of the graph for one call of a compiled function, whose gradients are computed by another program."""
 
+import functools
 import weakref
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
@@ -37,12 +38,7 @@ class Half:
     """
 
     def __init__(self, trace: Trace, compiled: Callable[[Program], Callable[..., Any]]) -> None:
-        self.pullback, self.compiled = trace.pullback, compiled
-        self.outputs, self.sources = trace.connected, trace.wanted
-        self.function, self.arguments = trace.function, trace.arguments
-        self.results, self.structure = trace.results, trace.structure
-        self.surroundings, self.state = trace.surroundings, trace.state
-        self.writes, self.sets = trace.writes, trace.facts.sets
+        self.trace, self.compiled = trace, compiled
         self._runs: dict[tuple[int, ...], tuple[Callable[..., Any], Sequence[bool]]] = {}
 
     def run(self, residuals: Sequence[Array], cotangents: Sequence[Array | None]) -> Sequence[Array | None]:
@@ -56,15 +52,15 @@ class Half:
 
     def _made(self, absent: tuple[int, ...], count: int) -> tuple[Callable[..., Any], Sequence[bool]]:
         """Return the runner of the program without some cotangents, which follow `count` residuals."""
-        assert self.pullback is not None
-        program = self.pullback.program
+        assert self.trace.pullback is not None
+        program = self.trace.pullback.program
         starts = program.inputs[count:]
         program, remain = without(program, starts, [starts[i] for i in absent])
         return self.compiled(program), remain
 
     def inputs(self, leaves: Sequence[Any]) -> list[Variable]:
         """Return the Variables whose gradients it computes, those among the arguments from `leaves`."""
-        return [s.holder if s.kind == "array" else leaves[s.holder] for s in self.sources]
+        return [s.holder if s.kind == "array" else leaves[s.holder] for s in self.trace.wanted]
 
 
 def connect(
@@ -73,8 +69,8 @@ def connect(
     """Replace the connected outputs by Variables of the graph; `streams` are the random numbers of this call."""
     node = CompiledCall(half, residuals, leaves, streams)
     inputs = half.inputs(leaves)
-    arrays = tuple(outputs[i] for i in half.outputs)
-    for i, y in zip(half.outputs, node.connected(inputs, arrays), strict=True):
+    arrays = tuple(outputs[i] for i in half.trace.connected)
+    for i, y in zip(half.trace.connected, node.connected(inputs, arrays), strict=True):
         outputs[i] = y
 
 
@@ -89,7 +85,7 @@ class CompiledCall(FunctionNode):
     @property
     def label(self) -> str:
         """Name that includes the user's function."""
-        return f"compiled {getattr(self.half.function, '__name__', 'function')}"
+        return f"compiled {getattr(self.half.trace.function, '__name__', 'function')}"
 
     def connected(self, inputs: list[Variable], outputs: tuple[Array, ...]) -> tuple[Variable, ...]:
         """Return the outputs as Variables that this node has computed from `inputs`."""
@@ -111,23 +107,22 @@ class CompiledCall(FunctionNode):
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the gradients: by the program, or, if they are to be differentiated, by the function."""
-        pullback = self.half.pullback
-        if recording() or pullback is None:
+        if recording() or self.half.trace.pullback is None:
             return self._again(target_input_indexes, grad_outputs)
         found = self.half.run(self.residuals, [None if gy is None else gy._array for gy in grad_outputs])
         return tuple(None if found[i] is None else constant_variable(found[i]) for i in target_input_indexes)
 
     def _again(self, targets: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Call the function again, with a graph, and return its gradients as Variables of that."""
-        half = self.half
+        trace = self.half.trace
         kept = self.get_retained_inputs()
-        for x, source in zip(kept, half.sources, strict=True):
+        for x, source in zip(kept, trace.wanted, strict=True):
             if source.kind == "array" and source.holder._array is not x._array:
                 raise GraphError(
                     f"{self.label}: a Variable that the function captured has another array now, so that its gradients "
                     "cannot be differentiated; differentiate before Variables change, or pass it as an argument"
                 )
-        replaced = {s.holder: x for x, s in zip(kept, half.sources, strict=True) if s.kind == "argument"}
+        replaced = {s.holder: x for x, s in zip(kept, trace.wanted, strict=True) if s.kind == "argument"}
         recorded = recording()
         roots = {i: alias(x) if recorded else root(x._array) for i, x in replaced.items()}
         leaves = [
@@ -135,32 +130,33 @@ class CompiledCall(FunctionNode):
             else constant_variable(leaf)
             for i, leaf in enumerate(self.leaves)
         ]  # fmt: skip
-        args, kwargs = half.arguments.build(leaves)
-        numbers = {leaf.content: n for n, leaf in enumerate(half.results) if leaf.connected}.values()
+        args, kwargs = trace.arguments.build(leaves)
+        numbers = {leaf.content: n for n, leaf in enumerate(trace.results) if leaf.connected}.values()
 
         def run() -> list[Variable]:
-            with half.state.held(kwargs):
-                found, _ = flatten(repeated_call(half.sets, lambda: half.function(*args, **without_state(kwargs))))
+            again = functools.partial(trace.function, *args, **without_state(kwargs))
+            with trace.state.held(kwargs):
+                found, _ = flatten(repeated_call(trace.facts.sets, again))
             return [found[n] for n in numbers]
 
         order = list(roots.values())
-        surroundings = half.surroundings.drawing(self.streams)
-        stored = [s.holder if s.kind == "array" else leaves[s.holder] for s, _, _ in half.writes]
+        surroundings = trace.surroundings.drawing(self.streams)
+        stored = [s.holder if s.kind == "array" else leaves[s.holder] for s, _, _ in trace.writes]
         before = [(x._array, x._grad) for x in stored]
         try:
-            trace: CapturedRun = surroundings.again(anomaly.running.get(), CapturedRun, run, order)
+            captured: CapturedRun = surroundings.again(anomaly.running.get(), CapturedRun, run, order)
         finally:  # the call has already stored the same values
             for x, (array, grad) in zip(stored, before, strict=True):
                 x._array, x._grad = array, grad
         wanted: list[Any] = []
         places = {id(x._node): i for i, x in enumerate(order)}
-        border = {node: len(order) + i for i, node in enumerate(trace.captured)}
+        border = {node: len(order) + i for i, node in enumerate(captured.captured)}
         for t in targets:
-            source = half.sources[t]
+            source = trace.wanted[t]
             node = roots[source.holder]._node if source.kind == "argument" else source.holder._node
             wanted.append(places.get(id(node), border.get(node)))
         present = [place for place in wanted if place is not None]
-        gradients = iter(trace.gradients(grad_outputs, present, recorded=recorded))
+        gradients = iter(captured.gradients(grad_outputs, present, recorded=recorded))
         return tuple(None if place is None else next(gradients) for place in wanted)
 
 

@@ -3,7 +3,7 @@
 import importlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
@@ -13,10 +13,12 @@ from xpgrad.transforms.trace.explanation import explanation_of
 from xpgrad.transforms.trace.lifetimes import peak
 from xpgrad.transforms.trace.source import ProgramSource, load, source_of
 from xpgrad.transforms.trace.text import text_of
-from xpgrad.transforms.trees import Structure
 from xpgrad.utils.pictures import drawer
 
-__all__ = ["Call", "Origin", "Program", "Value", "substituted", "values_in"]
+if TYPE_CHECKING:
+    from xpgrad.transforms.trace.tracing import Trace
+
+__all__ = ["Call", "Program", "Value", "substituted", "values_in"]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -32,8 +34,8 @@ class Program:
         How many of the last outputs stay within the library: they may share memory with anything.
     notes, executor : tuple of str, str
         Notes of passes, for readers, and the name of the executor, if chosen.
-    origin : Origin or None
-        The origin of the recording, in programs of compiled functions.
+    origin : Trace or None
+        The recorded run, in programs of compiled functions.
     """
 
     name: str
@@ -43,7 +45,7 @@ class Program:
     private: int = 0
     notes: tuple[str, ...] = field(default=())
     executor: str = ""
-    origin: "Origin | None" = None
+    origin: "Trace | None" = None
 
     def replaced(self, **changes: Any) -> "Program":
         """Return the program with some attributes replaced."""
@@ -126,31 +128,3 @@ class Program:
         return text_of(self)
 
     _repr_html_ = drawer.html("programs")
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Origin:
-    """The recorded program, and the origins of its inputs and outputs, for code that saves it.
-
-    Attributes
-    ----------
-    recorded, sources : Program, tuple of Source
-        The program before all passes, and the sources of its inputs.
-    arguments, structure : Structure
-        Structures of the arguments and of the results.
-    kinds, statics : tuple of bool, dict from int to object
-        Mask of leaves of the arguments that are arrays, and the remaining leaves.
-    leaves : list of pairs
-        Of the results: ``["output", i]``, ``["argument", i]`` or ``["is", x]``.
-    effects : bool
-        Whether runs store something outside.
-    """
-
-    recorded: "Program"
-    sources: tuple[Any, ...]
-    arguments: Structure
-    structure: Structure
-    kinds: tuple[bool, ...]
-    statics: dict[int, Any]
-    leaves: list[Any]
-    effects: bool

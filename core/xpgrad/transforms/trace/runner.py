@@ -12,7 +12,7 @@ from xpgrad.transforms.trace.executors import Options, chosen
 from xpgrad.transforms.trace.exit import leaving
 from xpgrad.transforms.trace.node import Half, connect
 from xpgrad.transforms.trace.passes import apply_passes
-from xpgrad.transforms.trace.program import Origin, Program
+from xpgrad.transforms.trace.program import Program
 from xpgrad.transforms.trace.tracing import Trace, Write
 from xpgrad.types import Array
 
@@ -29,7 +29,7 @@ class Runner:
     """
 
     def __init__(self, trace: Trace, options: Options) -> None:
-        self._options, self._writes = options, trace.writes
+        self._trace, self._options = trace, options
         self._count = len(trace.program.outputs)
         recorded = trace.program
         self._half: Half | None = None
@@ -40,12 +40,9 @@ class Runner:
             self._half = Half(trace, functools.partial(_compiled, options))
         self._draws = self._half is not None and any(call.draws for call in recorded.calls)
         self._recorded = recorded
-        self._origin = origin_of(trace)
         self._made: Program | None = None
         self._leave = leaving(trace.results, trace.structure, variables=trace.variables)
-        self._ends = trace.ends
-        self._sets = trace.facts.sets
-        self._plain = self._half is None and not self._writes and not self._ends and not self._sets
+        self._plain = self._half is None and not (trace.writes or trace.ends or trace.facts.sets)
         self._run: Run | None = None
 
     @property
@@ -61,7 +58,7 @@ class Runner:
         made = passed(self._recorded, self._options)
         name, self._run = chosen(made, made.backend, self._options)
         shown: Program = getattr(self._run, "program", made)  # as the executor has changed it
-        self._made = shown.replaced(executor=name, origin=self._origin)
+        self._made = shown.replaced(executor=name, origin=self._trace)
 
     def first(self, trace: Trace) -> Any:
         """Return the result of the recorded run, after storing the values that it has written."""
@@ -81,28 +78,17 @@ class Runner:
         self, outputs: list[Any], residuals: Sequence[Array], leaves: Sequence[Any], streams: random.Snapshot | None,
         *, first: bool = False,
     ) -> Any:  # fmt: skip
-        results = outputs
-        if self._ends:
-            ended_before(self._ends, [x for x in leaves if isinstance(x, Variable)])
+        trace, results = self._trace, outputs
+        if trace.ends:
+            ended_before(trace.ends, [x for x in leaves if isinstance(x, Variable)])
         if self._half is not None:
             results = list(outputs)
             connect(self._half, results, residuals, leaves, streams)
         result, sets = self._leave(results, leaves)
-        store(self._writes, outputs, leaves)
-        for each, value in zip(self._sets, sets, strict=True):
+        store(trace.writes, outputs, leaves)
+        for each, value in zip(trace.facts.sets, sets, strict=True):
             (each.first if first else each.run)(value)
         return result
-
-
-def origin_of(trace: Trace) -> Origin:
-    """Return the origin of a run's program."""
-    words = {"variable": "output", "array": "output", "argument": "argument", "object": "is"}
-    leaves = [[words[leaf.kind], leaf.content] for leaf in trace.results]
-    effects = bool(trace.writes or trace.facts.sets)
-    structure = trace.structure if effects else trace.structure.children[0]
-    return Origin(
-        trace.program, tuple(trace.sources), trace.arguments, structure, trace.kinds, trace.statics, leaves, effects
-    )
 
 
 def passed(program: Program, options: Options) -> Program:

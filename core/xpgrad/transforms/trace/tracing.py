@@ -98,8 +98,8 @@ class Trace:
         The lines at which the graph of the arguments ended, if no output requires a gradient.
     surroundings, facts, residuals : Surroundings, Observer, list of array
         State at the start, values read and set outside, and the arrays that `pullback` needs.
-    kinds, statics : tuple of bool, dict from int to object
-        Mask of leaves that are arrays or Variables, and the remaining leaves.
+    statics : dict from int to object
+        The leaves that are neither arrays nor Variables, by their numbers.
     distinct, shared : int, set of int
         How many different arrays and Variables there are among the leaves; which of them are used from outside as well.
     numbers, loosened : dict from int to float, frozenset of int
@@ -133,7 +133,6 @@ class Trace:
         self.facts.numbers = Numbers(self.leaves)
         self.numbers = {i: self.leaves[i] for i in self.facts.numbers.leaves}
         self.loosened: frozenset[int] = frozenset()
-        self.kinds = tuple(map(is_array, self.leaves))
         self.statics = {i: x for i, x in enumerate(self.leaves) if not is_array(x)}
         self.distinct = len({id(x) for x in self.leaves if is_array(x)})
         try:
