@@ -93,27 +93,9 @@ def independent(program: Program, group: Sequence[Call]) -> Iterator[list[Call]]
 
 def merged(program: Program, lists: Iterable[Sequence[Call]], backend: Backend) -> Program:
     """Return the program with the independent products of each list merged, within `MAX_BYTES`."""
-    makers = {value: call for call in program.calls for value in call.results}
     new: dict[Call, list[Call]] = {}
     for same in lists:
-        stacks: dict[Value, dict[int, Call]] = {}
-        others: list[Call] = []
-        for call in same:
-            place = item_of(makers.get(call.args[0]))
-            if (
-                place is None
-                or place[0].spec.ndim != 3
-                or call.name != "matmul"
-                or place[1] in stacks.get(place[0], ())
-            ):
-                others.append(call)
-            else:
-                stacks.setdefault(place[0], {})[place[1]] = call
-        order = {call: i for i, call in enumerate(same)}
-        for whole, items in stacks.items():
-            for start, calls in runs_of(items):
-                new |= of_slice(whole, start, calls, order, backend)
-        for calls in pieces(others, lambda call: call.args[0].nbytes + call.results[0].nbytes):
+        for calls in pieces(same, lambda call: call.args[0].nbytes + call.results[0].nbytes):
             new |= of_rows(calls, backend)
     if not new:
         return program
@@ -133,20 +115,6 @@ def item_of(call: Call | None) -> tuple[Value, int] | None:
     return call.args[0], index % call.args[0].spec.shape[0]
 
 
-def runs_of(items: dict[int, Call]) -> Iterator[tuple[int, list[Call]]]:
-    """Yield the first number and the calls of items with consecutive numbers, with at most `MAX_BYTES` of results."""
-    run: list[Call] = []
-    start = 0
-    for number in sorted(items):
-        if run and (number != start + len(run) or (len(run) + 1) * run[0].results[0].nbytes > MAX_BYTES):
-            yield start, run
-            run = []
-        start = start if run else number
-        run.append(items[number])
-    if run:
-        yield start, run
-
-
 def pieces(items: Iterable[Item], size: Callable[[Item], int]) -> Iterator[list[Item]]:
     """Yield items, in order, in groups whose sizes have a sum of at most `MAX_BYTES`."""
     piece: list[Item] = []
@@ -159,22 +127,6 @@ def pieces(items: Iterable[Item], size: Callable[[Item], int]) -> Iterator[list[
         held += size(item)
     if piece:
         yield piece
-
-
-def of_slice(
-    whole: Value, start: int, calls: Sequence[Call], order: dict[Call, int], backend: Backend
-) -> dict[Call, list[Call]]:
-    """Return the replacements of products of a slice's items: the first in `order` computes the whole product."""
-    if len(calls) < MIN_CALLS:
-        return {}
-    first = min(calls, key=order.__getitem__)
-    part = Value(spec_like(whole, (len(calls), *whole.spec.shape[1:])))
-    product = Value(spec_like(first.results[0], (len(calls), *first.results[0].spec.shape)))
-    head = [
-        Call("x[]", operator.getitem, (whole, slice(start, start + len(calls))), {}, (part,), line=first.line),
-        first.replaced(function=backend.xp.matmul, args=(part, *first.args[1:]), results=(product,)),
-    ]
-    return placed(calls, head, product, range(len(calls)), first)
 
 
 def of_rows(calls: Sequence[Call], backend: Backend) -> dict[Call, list[Call]]:
