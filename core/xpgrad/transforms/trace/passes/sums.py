@@ -49,10 +49,6 @@ class Sums:
         self.makers = {value: call for call in program.calls for value in call.results}
         self.uses = Counter(value for call in program.calls for value in call.operands())
         self.uses.update(item for item in program.outputs if isinstance(item, Value))
-        self.concats: dict[Value, list[Call]] = {}
-        for call in program.calls:
-            if call.name == "concat" and call.kwargs == {"axis": 0} and isinstance(call.args[0][0], Value):
-                self.concats.setdefault(call.args[0][0], []).append(call)
         self.new: dict[Call, list[Call]] = {}
         self.renamed: dict[Value, Any] = {}
         added = [call for call in program.calls if is_addition(call)]
@@ -133,12 +129,6 @@ class Sums:
         remaining = {term.rows: term for term in terms}
         again = [term for term in terms if remaining[term.rows] is not term]  # the same rows twice
         yield from (term.call.results[0] for term in again)
-        for rows in [term.rows[0] for term in terms if len(term.rows) == 1]:
-            for concat in self.concats.get(rows, ()):
-                keys = [(part,) for part in concat.args[0]]
-                if len(set(keys)) == len(keys) and all(key in remaining for key in keys):
-                    together = [remaining.pop(key) for key in keys]
-                    yield self._of_rows(together, (concat.results[0],), after=concat, made=[])
         for piece in pieces(remaining.values(), lambda term: sum(value.nbytes for value in term.rows)):
             if len(piece) < MIN_CALLS:
                 yield from (term.call.results[0] for term in piece)
@@ -148,10 +138,10 @@ class Sums:
                 shape = (sum(part.spec.shape[0] for part in parts), *parts[0].spec.shape[1:])
                 whole.append(Value(spec_like(parts[0], shape)))
                 made.append(Call("concat", self.xp.concat, (list(parts),), {"axis": 0}, (whole[-1],)))
-            yield self._of_rows(piece, tuple(whole), after=None, made=made)
+            yield self._of_rows(piece, tuple(whole), made)
 
-    def _of_rows(self, terms: Sequence[Term], rows: tuple[Value, ...], after: Call | None, made: list[Call]) -> Value:
-        """Insert the sum over all rows of the terms after a call, or in place of the last term, and return it."""
+    def _of_rows(self, terms: Sequence[Term], rows: tuple[Value, ...], made: list[Call]) -> Value:
+        """Put the calls `made`, and the sum over all rows of the terms, in place of the last term, and return it."""
         last = max((term.call for term in terms), key=self.order.__getitem__)
         if len(rows) == 2:
             turned = self.makers[last.args[0]]
@@ -162,10 +152,7 @@ class Sums:
         result = Value(last.results[0].spec)
         made.append(last.replaced(args=(*rows, *last.args[len(rows) :]), results=(result,)))
         self.new.update({term.call: [] for term in terms})
-        if after is None:
-            self.new[last] = made
-        else:
-            self.new[after] = [*self.new.get(after, (after,)), *made]
+        self.new[last] = made
         return result
 
 
