@@ -88,16 +88,6 @@ class Captured:
         """Where its array comes from."""
         return InputSource("array", self.outside) if self.number is None else InputSource("argument", self.number)
 
-    @property
-    def array_changed(self) -> bool:
-        """Whether the function has given it another array."""
-        return self.inside._array is not self.array
-
-    @property
-    def grad_changed(self) -> bool:
-        """Whether the function has given it another gradient, or none."""
-        return self.inside._grad is not self.grad
-
 
 class TraceLevel(Level):
     """One run of a function whose calls are recorded.

@@ -11,41 +11,36 @@ def in_order(calls: Iterable[Call], inputs: Sequence[Value]) -> tuple[Call, ...]
     Calls that draw keep their order. There must be an order, and no call that writes.
     """
     found: list[Call] = []
-    known = set(inputs)
+    known: set[Value | Call] = set(inputs)
     missing: dict[Call, int] = {}
-    waiting: dict[Value, list[Call]] = {}
-    effects: list[Call] = []  # pending: the first effect waits for its operands, later effects for their turn
+    waiting: dict[Value | Call, list[Call]] = {}
 
     def add(first: Call) -> None:
         ready = [first]
         while ready:
             call = ready.pop()
-            if call.draws and effects and effects[0] is not call:
-                if call not in effects:
-                    effects.append(call)
-                continue
             found.append(call)
             next_ready = []
-            if effects and effects[0] is call:
-                del effects[0]
-                if effects and not missing.get(effects[0]):
-                    next_ready.append(effects[0])
-            for value in call.results:
-                known.add(value)
-                for other in waiting.pop(value, ()):
+            made: list[Value | Call] = [call, *call.results]
+            for item in made:
+                known.add(item)
+                for other in waiting.pop(item, ()):
                     missing[other] -= 1
                     if not missing[other]:
                         next_ready.append(other)
             ready += reversed(next_ready)
 
+    drawn: Call | None = None
     for call in calls:
-        absent = {value for value in call.operands() if value not in known}
+        needed: set[Value | Call] = {*call.operands()}
+        if call.draws:
+            needed.update(() if drawn is None else (drawn,))
+            drawn = call
+        absent = needed - known
         if not absent:
             add(call)
             continue
         missing[call] = len(absent)
-        if call.draws:
-            effects.append(call)
         for value in absent:
             waiting.setdefault(value, []).append(call)
     return tuple(found)

@@ -55,7 +55,7 @@ class Runner:
 
     def prepare(self) -> None:
         """Make the function that runs the program."""
-        made = passed(self._recorded, self._options)
+        made = apply_passes(self._recorded, self._options.off, exact=self._options.exact)
         name, self._run = chosen(made, made.backend, self._options)
         shown: Program = getattr(self._run, "program", made)  # as the executor has changed it
         self._made = shown.replaced(executor=name, origin=self._trace)
@@ -91,13 +91,8 @@ class Runner:
         return result
 
 
-def passed(program: Program, options: Options) -> Program:
-    """Return a recorded program after the passes."""
-    return apply_passes(program, options.off, exact=options.exact)
-
-
 def _compiled(options: Options, program: Program) -> Run:
-    made = passed(program, options)
+    made = apply_passes(program, options.off, exact=options.exact)
     return chosen(made, made.backend, options).run
 
 

@@ -331,11 +331,11 @@ class Trace:
 
     def _note_writes(self, captured: Captured, outputs: list[Any]) -> None:
         source = captured.source
-        for kind, changed, now in (
-            ("array", captured.array_changed, captured.inside._array),
-            ("gradient", captured.grad_changed, captured.inside._grad),
+        for kind, before, now in (
+            ("array", captured.array, captured.inside._array),
+            ("gradient", captured.grad, captured.inside._grad),
         ):
-            if not changed:
+            if now is before:
                 continue
             now = now._array if isinstance(now, Variable) else now
             self.writes.append(Write(source, kind, None if now is None else len(outputs)))

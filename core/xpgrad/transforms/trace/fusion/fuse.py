@@ -76,7 +76,7 @@ def _reason(call: Call, backend: Backend, accepts: Accepts) -> str:
         return "no elements"
     try:
         alone = Members(backend, accepts, shape)
-        apply(alone.builder, call, alone)
+        apply(call, alone)
     except Unfusible as error:
         return str(error)
     return "no faster together with its neighbours than the library's call"
@@ -109,7 +109,7 @@ class Members:
         """Take a call, and return whether it fits."""
         marks, inputs = self.builder.marks(), len(self.inputs)
         try:
-            found = apply(self.builder, call, self)
+            found = apply(call, self)
             if len(self.builder.statements) > MAX_STATEMENTS:
                 raise Unfusible("too many statements")
         except Unfusible:

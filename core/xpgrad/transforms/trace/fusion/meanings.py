@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.backend import Backend
 from xpgrad.transforms.trace.calls import Call, Value
@@ -10,6 +10,9 @@ from xpgrad.transforms.trace.fusion.space import Unfusible
 from xpgrad.transforms.trace.fusion.statements import BINARY, REDUCTIONS, UNARY
 from xpgrad.transforms.trace.fusion.symbols import Builder, Symbol
 from xpgrad.types import Shape
+
+if TYPE_CHECKING:
+    from xpgrad.transforms.trace.fusion.fuse import Members
 
 SHAPES = frozenset(["broadcast_to", "reshape", "expand_dims", "squeeze"])
 METHODS = SHAPES - {"expand_dims", "squeeze"} | {
@@ -28,24 +31,13 @@ NEVER = frozenset(
 """Names of functions that never have a meaning; others may have one."""
 
 
-class Operands(Protocol):
-    """How the operands of calls become symbols."""
-
-    def operand(self, item: Any) -> Any:
-        """Return the symbol of a value or constant array, and other arguments unchanged."""
-
-    def whole(self, value: Value) -> int:
-        """Return the number of an input that is used by single elements."""
-        raise NotImplementedError
-
-
-def apply(builder: Builder, call: Call, operands: Operands) -> list[Symbol]:
-    """Return the results of a call as symbols, or raise `Unfusible` if it has no statements in the builder's space."""
-    name = call.name
+def apply(call: Call, operands: "Members") -> list[Symbol]:
+    """Return the results of a call as symbols, or raise `Unfusible` if it has no statements in the group's space."""
+    builder, name = operands.builder, call.name
     if name == "getitem" or name == "x[]":
-        return [element(builder, call, operands)]
+        return [element(call, operands)]
     if name == "scatter_add":
-        return [scattered(builder, call, operands)]
+        return [scattered(call, operands)]
     args = [operands.operand(item) for item in call.args]
     kwargs = {key: operands.operand(item) for key, item in call.kwargs.items()}
     try:
@@ -109,17 +101,17 @@ BUILDERS: dict[str, Callable[..., Any]] = {
 }
 
 
-def element(builder: Builder, call: Call, operands: Operands) -> Symbol:
+def element(call: Call, operands: "Members") -> Symbol:
     """Return one element of an array, by integers for all its axes."""
     index = call.kwargs["index"] if call.kwargs else call.args[-1]
     array = call.args[0]
     if not isinstance(array, Value):
         raise Unfusible("an index of several elements")
     place = place_of(index, array.spec.shape)
-    return builder.element(operands.whole(array), place, call.results[0].spec)
+    return operands.builder.element(operands.whole(array), place, call.results[0].spec)
 
 
-def scattered(builder: Builder, call: Call, operands: Operands) -> Symbol:
+def scattered(call: Call, operands: "Members") -> Symbol:
     """Return zeros with single elements added."""
     spec, parts = call.results[0].spec, call.args[-1]
     if not isinstance(parts, (list, tuple)) or len(call.args) != 2:
@@ -128,7 +120,7 @@ def scattered(builder: Builder, call: Call, operands: Operands) -> Symbol:
     symbols = [operands.operand(value) for _, value in parts]
     if not all(isinstance(symbol, Symbol) for symbol in symbols):
         raise Unfusible("no arrays")
-    return builder.scattered(symbols, places, spec)
+    return operands.builder.scattered(symbols, places, spec)
 
 
 def place_of(index: Any, shape: Shape) -> int:
