@@ -152,7 +152,7 @@ class Compiled(Generic[P, R]):
             return self._without_trace(error, held, args, kwargs)
         self._changes = self._changes + 1 if trace.facts.changed or trace.facts.effects else 0
         if 0 < self._changes < MAX_VALUES and trace.failure is None:  # perhaps it was made at this call, and stays
-            return self._result(trace)
+            return Runner(trace, self._options).first()
         failure = kinds.failure_of(trace)
         if failure is not None or not self._merged(trace, args, kwargs):
             kind = Kind(kinds.entry_of(trace, first=True), trace)
@@ -162,7 +162,7 @@ class Compiled(Generic[P, R]):
                 kind.loose = kinds.entry_of(trace, trace.facts.numbers.leaves)
             self._count_values(trace)
             self._keep(kind)
-        return self._result(trace)
+        return Runner(trace, self._options).first()
 
     def _keep(self, kind: Kind, instead: Kind | None = None) -> None:
         """Keep a kind as the most recently used one, `instead` of another one."""
@@ -210,10 +210,6 @@ class Compiled(Generic[P, R]):
                 outside = isinstance(source, Guard)
                 what = f"from outside, {source.title}," if outside else f"argument{where(source[1:])}"
                 self._warn(f"{MAX_VALUES} values of the {type(x).__name__} {what} have needed a program each: {advice}")
-
-    def _result(self, trace: Trace) -> Any:
-        """Return the result of a run that was recorded."""
-        return Runner(trace, self._options).first(trace)
 
     def _without_trace(self, error: Unrecordable, held: Snapshot, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Repeat a call without a level if its first run cannot be recorded, after undoing the effects of that run."""
@@ -268,7 +264,7 @@ class Compiled(Generic[P, R]):
         if other is not None and trace.failure is None and (stale or kind.tries == 0):
             kind.trace, kind.ready, kind.loose, kind.tries = trace, None, None, 1
             kind.entry = kinds.entry_of(trace, first=True)
-            return self._result(trace)
+            return Runner(trace, self._options).first()
         if other is not None:
             if trace.failure is None:
                 other += (
@@ -278,10 +274,10 @@ class Compiled(Generic[P, R]):
                 if self._strict:
                     raise TraceError(f"compile: {self._name}: {other}")
             self._give_up(kind, other)
-            return self._result(trace)
+            return Runner(trace, self._options).first()
         found = kinds.entry_of(trace) if kind.ready is None else None  # before the arguments are forgotten
         runner = Runner(trace, self._options)
-        result = runner.first(trace)
+        result = runner.first()
         if found is not None:
             runner.prepare()
             for text in filter(None, (*trace.facts.warnings, kinds.repeated_body(trace.program))):

@@ -15,7 +15,9 @@ from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.call import recording
 from xpgrad.transforms.capture import CapturedRun
 from xpgrad.transforms.leaves import alias, root
+from xpgrad.transforms.trace.executors import Options, chosen
 from xpgrad.transforms.trace.guards.effects import repeated_call
+from xpgrad.transforms.trace.passes import apply_passes
 from xpgrad.transforms.trace.program import Call, Program, Value
 from xpgrad.transforms.trace.state import without_state
 from xpgrad.transforms.trace.tracing import Trace
@@ -33,12 +35,11 @@ class Half:
     Parameters
     ----------
     trace : Trace
-    compiled : callable
-        Returns the function that runs a program.
+    options : Options
     """
 
-    def __init__(self, trace: Trace, compiled: Callable[[Program], Callable[..., Any]]) -> None:
-        self.trace, self.compiled = trace, compiled
+    def __init__(self, trace: Trace, options: Options) -> None:
+        self.trace, self.options = trace, options
         self._runs: dict[tuple[int, ...], tuple[Callable[..., Any], Sequence[bool]]] = {}
 
     def run(self, residuals: Sequence[Array], cotangents: Sequence[Array | None]) -> Sequence[Array | None]:
@@ -56,7 +57,8 @@ class Half:
         program = self.trace.pullback.program
         starts = program.inputs[count:]
         program, remain = without(program, starts, [starts[i] for i in absent])
-        return self.compiled(program), remain
+        made = apply_passes(program, self.options.off, exact=self.options.exact)
+        return chosen(made, made.backend, self.options).run, remain
 
     def inputs(self, leaves: Sequence[Any]) -> list[Variable]:
         """Return the Variables whose gradients it computes, those among the arguments from `leaves`."""

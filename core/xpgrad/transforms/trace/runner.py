@@ -1,6 +1,5 @@
 """`Runner`: runs a program for a compiled function: inputs, outputs, values stored in Variables, and the graph."""
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -37,7 +36,7 @@ class Runner:
             residuals = trace.pullback.residuals
             recorded = recorded.replaced(outputs=(*recorded.outputs, *residuals), private=len(residuals))
         if trace.wanted:
-            self._half = Half(trace, functools.partial(_compiled, options))
+            self._half = Half(trace, options)
         self._draws = self._half is not None and any(call.draws for call in recorded.calls)
         self._recorded = recorded
         self._made: Program | None = None
@@ -60,8 +59,9 @@ class Runner:
         shown: Program = getattr(self._run, "program", made)  # as the executor has changed it
         self._made = shown.replaced(executor=name, origin=self._trace)
 
-    def first(self, trace: Trace) -> Any:
+    def first(self) -> Any:
         """Return the result of the recorded run, after storing the values that it has written."""
+        trace = self._trace
         outputs, residuals, leaves = trace.outputs(), trace.residuals, trace.leaves
         trace.forget()
         return self._finished(outputs, residuals, leaves, trace.surroundings.states, first=True)
@@ -89,11 +89,6 @@ class Runner:
         for each, value in zip(trace.facts.sets, sets, strict=True):
             (each.first if first else each.run)(value)
         return result
-
-
-def _compiled(options: Options, program: Program) -> Run:
-    made = apply_passes(program, options.off, exact=options.exact)
-    return chosen(made, made.backend, options).run
 
 
 def store(writes: Sequence[Write], outputs: Sequence[Array], leaves: Sequence[Any]) -> None:

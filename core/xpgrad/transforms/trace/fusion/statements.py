@@ -15,7 +15,7 @@ one      1                     one element
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 LEVELS = "one", "column", "row", "point"
 """All levels; of two operands at one of "row" and "column" each, the result is at "point"."""
@@ -77,13 +77,7 @@ class Statement:
     value: Any = None
 
 
-class Levelled(Protocol):
-    """An object with a level."""
-
-    level: str
-
-
-def level_of(operands: Iterable[Levelled]) -> str:
+def level_of(operands: Iterable[Statement]) -> str:
     """Return the level at which a function of operands, element by element, has its results."""
     levels = {item.level for item in operands}
     if "point" in levels or {"row", "column"} <= levels:

@@ -152,11 +152,6 @@ class Shadow:
         Whether the code belongs to this library.
     """
 
-    __slots__ = (
-        *("calling", "code", "frame", "fresh", "function", "given", "handed", "keywords", "late", "loop", "may"),
-        *("named", "ours", "plan", "skip", "stack", "waits"),
-    )
-
     def __init__(self, frame: types.FrameType, function: Any, handed: dict[types.CodeType, Any], ours: bool) -> None:
         self.frame: Any = frame
         self.code, self.function, self.handed, self.ours = frame.f_code, function, handed, ours
