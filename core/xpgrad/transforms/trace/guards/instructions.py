@@ -42,14 +42,24 @@ def other(self: Calls, sh: Any, s: Stack, name: str, arg: int | None) -> None:
 # Variables
 
 
-def load_fast(self: Calls, sh: Any, s: Stack, arg: Any, names: Any) -> None:
-    s.extend([self.local(sh, name) for name in ((names,) if isinstance(names, str) else names)])
+def load_fast(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
+    s.append(self.local(sh, name))
 
 
-def store_fast(self: Calls, sh: Any, s: Stack, arg: Any, names: Any) -> None:
-    for name in (names,) if isinstance(names, str) else names:
-        value = s.pop()
-        (sh.fresh.add if self.is_new(value) else sh.fresh.discard)(name)
+def load_both(self: Calls, sh: Any, s: Stack, arg: Any, names: Any) -> None:
+    s.extend([self.local(sh, name) for name in names])
+
+
+def store_fast(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
+    if self.is_new(s.pop()):
+        sh.fresh.add(name)
+    else:
+        sh.fresh.discard(name)
+
+
+def store_both(self: Calls, sh: Any, s: Stack, arg: Any, names: Any) -> None:
+    for name in names:
+        store_fast(self, sh, s, arg, name)
 
 
 def store_fast_load_fast(self: Calls, sh: Any, s: Stack, arg: Any, names: Any) -> None:
@@ -431,14 +441,14 @@ OF_VERSIONS: list[tuple[tuple[int, int], tuple[int, int], dict[str, Rule]]] = [
         "POP_JUMP_IF_TRUE": ops.jump_if, "POP_JUMP_IF_FALSE": ops.jump_if,
     }),
     ((3, 13), (3, 99), {
-        "LOAD_FAST_LOAD_FAST": load_fast, "STORE_FAST_STORE_FAST": store_fast, "TO_BOOL": ops.to_bool,
+        "LOAD_FAST_LOAD_FAST": load_both, "STORE_FAST_STORE_FAST": store_both, "TO_BOOL": ops.to_bool,
         "STORE_FAST_LOAD_FAST": store_fast_load_fast, "CALL_KW": call_kw,
         "FORMAT_SIMPLE": lambda self, sh, s, arg, value: format_value(self, sh, s, 0, value),
         "FORMAT_WITH_SPEC": lambda self, sh, s, arg, value: format_value(self, sh, s, 4, value),
         "SET_FUNCTION_ATTRIBUTE": lambda self, sh, s, arg, value: s.pop(-2),
     }),
     ((3, 14), (3, 99), {
-        "LOAD_FAST_BORROW": load_fast, "LOAD_FAST_BORROW_LOAD_FAST_BORROW": load_fast,
+        "LOAD_FAST_BORROW": load_fast, "LOAD_FAST_BORROW_LOAD_FAST_BORROW": load_both,
         "LOAD_SMALL_INT": lambda self, sh, s, arg, value: s.append(value),
         "LOAD_SPECIAL": load_special,
     }),
