@@ -112,10 +112,6 @@ class Aliases:
         """Return whether a call may write to the memory of `value`."""
         return bool(self.written) and self.meet(self.roots[value], self.written)
 
-    def is_outside(self, item: Any) -> bool:
-        """Return whether the memory of a value may belong to an input or a constant, as for constants."""
-        return not isinstance(item, Value) or OUTSIDE in self.roots[item]
-
 
 def is_fresh(call: Call, backend: "Backend | None") -> bool:
     """Return whether each result of a call is in new memory."""

@@ -137,8 +137,7 @@ class CompiledCall(FunctionNode):
 
         def run() -> list[Variable]:
             again = functools.partial(trace.function, *args, **without_state(kwargs))
-            with trace.state.held(kwargs):
-                found, _ = flatten(repeated_call(trace.facts.sets, again))
+            found, _ = flatten(repeated_call(trace.facts.sets, list(trace.state.entering(kwargs)), again))
             return [found[n] for n in numbers]
 
         order = list(roots.values())

@@ -1,6 +1,5 @@
 """`OuterState`: arrays outside of a function that it reads and replaces, which its programs take and return."""
 
-import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -45,18 +44,6 @@ class OuterState:
         for place, x, is_plain in zip(self.places, *kwargs.get(KEY, ((), ())), strict=False):
             if x is not None:
                 yield place, x._array if is_plain else x
-
-    @contextlib.contextmanager
-    def held(self, kwargs: Mapping[str, Any]) -> Iterator[None]:
-        """Put the arrays among keyword arguments in their places, and set these back at the end."""
-        before = [place.now() for place in self.places]
-        try:
-            for place, value in self.entering(kwargs):
-                place.set(value)
-            yield
-        finally:
-            for place, value in zip(self.places, before, strict=True):
-                place.set(value)
 
 
 def without_state(kwargs: dict[str, Any]) -> dict[str, Any]:

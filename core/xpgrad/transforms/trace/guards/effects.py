@@ -80,15 +80,23 @@ class Step(Set):
         self.effect.set(functools.reduce(operator.add, self.value, self.effect.now()))
 
 
-def repeated_call(sets: Sequence[Set], f: Callable[[], Any]) -> tuple[Any, list[Any]]:
-    """Return the result of another call, and the arrays that it sets outside, which is as before afterwards."""
-    before = [each.effect.now() for each in sets]
+def repeated_call(
+    sets: Sequence[Set], given: Sequence[tuple[Effect, Any]], f: Callable[[], Any]
+) -> tuple[Any, list[Any]]:
+    """Return the result of another call, and the arrays that it sets outside, which is as before afterwards.
+
+    `given` are places outside, and what the call finds there.
+    """
+    effects = [*(place for place, _ in given), *(each.effect for each in sets)]
+    before = [effect.now() for effect in effects]
     try:
+        for place, value in given:
+            place.set(value)
         result = f()
         now = [each.effect.now() for each in sets]
     finally:
-        for each, value in zip(sets, before, strict=True):
-            each.effect.set(value)
+        for effect, value in zip(effects, before, strict=True):
+            effect.set(value)
     found = [
         None if not each.arrays else list(new[-len(each.value) :]) if each.effect.kind == "contents" else new
         for each, new in zip(sets, now, strict=True)

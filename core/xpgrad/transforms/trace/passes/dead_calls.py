@@ -3,7 +3,7 @@
 from collections.abc import Set
 from typing import Any
 
-from xpgrad.transforms.trace.aliases import Aliases
+from xpgrad.transforms.trace.aliases import OUTSIDE, Aliases
 from xpgrad.transforms.trace.calls import Call, Value
 from xpgrad.transforms.trace.program import Program
 
@@ -31,4 +31,5 @@ def dead_calls(program: Program) -> Program:
 
 def seen_later(aliases: Aliases, item: Any, read: Set[int]) -> bool:
     """Return whether a write to this array can be seen, by a later call or after the run."""
-    return aliases.is_outside(item) or aliases.meet(aliases.of((item,)), read)
+    roots = aliases.of((item,))
+    return OUTSIDE in roots or aliases.meet(roots, read)
