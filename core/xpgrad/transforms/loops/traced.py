@@ -171,7 +171,7 @@ class _Traced:
             raise NoProgram("")  # the steps, which are recorded one by one now, say why
         new = set(self.level.all_captured()).difference(c for c, _, _ in state)
         changed = any(c.inside._array is not a or c.inside._grad is not g for c, a, g in state)
-        if changed or any(c.array_changed or c.grad_changed for c in new):
+        if changed or any(c.inside._array is not c.array or c.inside._grad is not c.grad for c in new):
             self._restore(state)
             raise NoProgram("the body changes a Variable from outside")
         inside = {value for call in made.part.calls for value in call.results}
