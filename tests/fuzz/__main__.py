@@ -12,6 +12,7 @@ from tests.devices import device_or_skip
 from tests.fuzz import checks
 from tests.fuzz.batched import batched
 from tests.fuzz.compiled import compiled, compiled_threads
+from tests.fuzz.eager_c import for_any_size
 from tests.fuzz.executors import executors, executors_threads
 from tests.fuzz.forward import forward
 from tests.fuzz.mixes import mixes
@@ -35,9 +36,12 @@ IN_C: dict[str, Callable[..., str | None]] = {"compiled": executors, "compiled t
 @click.option("--devices", default="@numpy,@torch,native:0", help="Devices of xpgrad, in turns.")
 @click.option("--only", type=click.Choice(list(FAMILIES)), help="One family only.")
 @click.option("--in-c", is_flag=True, help="Compile functions to C; by default they are exact.")
-def main(count: int, seed: int, devices: str, only: str | None, in_c: bool) -> None:
+@click.option("--eager-c", is_flag=True, help="Run NumPy's eager kernels in C for arrays of any size.")
+def main(count: int, seed: int, devices: str, only: str | None, in_c: bool, eager_c: bool) -> None:
     """Run random programs: against PyTorch and JAX, compiled against eager, batches against a loop, tangents."""
     torch.set_num_threads(1)
+    if eager_c:
+        for_any_size()
     places = [device_or_skip(name) for name in devices.split(",")]
     wrong, ran, start = 0, collections.Counter[str](), time.monotonic()
     for number in range(seed, seed + count):

@@ -1,5 +1,6 @@
 """Random programs of the conformance suite over given arrays, for any namespace, with third-party code between."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,7 +10,7 @@ import numpy as np
 import xpgrad.functions as F
 from xpgrad.types import Namespace
 from xpgrad_conformance.generated.programs.drawn import drawn
-from xpgrad_conformance.generated.programs.program import Step, on_numpy, unused
+from xpgrad_conformance.generated.programs.program import GeneratedProgram, Step, on_numpy, unused
 
 Made = Callable[[Any], Any]
 """``made(values)`` returns an array of the library, which the program captures."""
@@ -17,6 +18,9 @@ PLACES = 1, 0, 1
 """Indices along an axis of two elements or more, a captured array."""
 FOREIGN = frozenset({"negative_steps", "index_assignment", "complex128", "fft.rfft", "eye"})
 """Facts, dtypes and functions that a program for other libraries does without."""
+POSITIONS = re.compile(r"v\d+ = xp\.arg\w+\(v(\d+), axis=(-?\d+)")
+GATHERED = re.compile(r"xp\.take\(v(\d+), v(\d+), axis=(-?\d+)\)|v(\d+)\[[^\]]*\bv\d+[^\]]*\]")
+"""Steps whose values are positions along an axis, and steps that gather elements at positions."""
 
 
 Changed = Callable[[int, Any, Any], Any]
@@ -63,8 +67,9 @@ class Program:
         outputs, floats = list[int](), list[int]()
         while not outputs:
             program = drawn(rng, dtype, lambda *facts: not missing.intersection(facts), hosts | captured, (2, most + 2))
-            floats = [n for n, x in on_numpy(program, hosts | captured).items() if x.dtype.kind == "f"]
-            outputs = [n for n in unused(program) if n in floats][-2:]
+            values = on_numpy(program, hosts | captured)
+            floats = [n for n, x in values.items() if x.dtype.kind == "f"]
+            outputs = [n for n in unused(program) if n in floats][-2:] if _stays_inside(program, values) else []
         made = replace(program, outputs=tuple(outputs)).needed
         self.captured = {n: x for n, x in captured.items() if n in made.inputs}
         places = set(rng.permutation(len(made.steps))[:changes].tolist())
@@ -92,6 +97,21 @@ class Program:
         """Return one number that depends on the outputs, as a 0-d array."""
         ys = self.run(xp, leaves, made, changed)
         return sum((xp.sum(xp.sin(y * (i + 1))) for i, y in enumerate(ys[1:], 1)), start=xp.sum(ys[0] * ys[0] * 0.5))
+
+
+def _stays_inside(program: GeneratedProgram, values: dict[int, Any]) -> bool:
+    """Return whether no index that a program computes can be outside of its axis, whatever the leaves contain."""
+    lengths = dict[int, int]()
+    for step in program.steps:
+        if made := POSITIONS.match(step.text):
+            lengths[step.number] = values[int(made[1])].shape[int(made[2])]
+        for found in GATHERED.finditer(step.text):
+            shape = values[int(found[1] or found[4])].shape
+            least = shape[int(found[3])] if found[1] else min(shape)
+            computed = [n for n in step.operands - set(program.inputs) if values[n].dtype.kind == "i"]
+            if any(lengths.get(n, least + 1) > least for n in computed):
+                return False
+    return True
 
 
 def ours(made: Made) -> Changed:
