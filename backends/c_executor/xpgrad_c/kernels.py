@@ -59,5 +59,5 @@ def _row_functions(
     for name, source in sources.items():
         own = f"{name}_{name_of_dtype}"
         each = of_groups(library.address(f"{own}_each")) if source.flat else None
-        found[name] = RowFunction(kind(library.address(own)), source.levels, source.by_column, each)
+        found[name] = RowFunction(kind(library.address(own)), source.levels, source.by_column, each, source.whole)
     return found

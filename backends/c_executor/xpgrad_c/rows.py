@@ -101,9 +101,9 @@ class RowSource(NamedTuple):
     text : str
     levels : tuple of str
         Levels of the results; "point" for kernels without rows.
-    by_column, flat : bool
+    by_column, flat, whole : bool
         Whether it computes columns; whether elements, for which a second function, ``NAME_each``, takes groups of
-        arrays, see `RowFunction`.
+        arrays; whether it computes rows, all in one call, see `RowFunction`.
     called : frozenset of tuple
         Functions and dtypes of the library's loops that the kernel calls.
     reductions : frozenset of tuple
@@ -114,6 +114,7 @@ class RowSource(NamedTuple):
     levels: tuple[str, ...]
     by_column: bool
     flat: bool
+    whole: bool
     called: frozenset[tuple[str, str]]
     reductions: frozenset[tuple[str, str]]
 
@@ -199,13 +200,13 @@ def row_source(backend: Backend, kernel: RowKernel, dtype: str) -> RowSource | N
         if writer.body:
             functions += writer.sums + text
             calls += f"{name}_{number}(arrays, s, 0, row, start, n, columns, stride);\n"
-    by_column = flat or any(node.terminal for node in outputs)
+    by_column = flat or all(node.terminal for node in outputs)
     zeros = "".join(
         f"memset({places.partial[node]}, 0, n * {ITEMSIZES[node.dtype]});\n" for node in outputs if node.terminal
     )
     length = f"(last - first < {BLOCK} ? last - first : {BLOCK})" if by_column else "columns"
     size = ITEMSIZES[dtype]
-    loop = f"for (long row = first; row < last; row++) {{\nconst long start = 0, n = columns;\n{calls}}}\n"
+    loop = f"const long start = 0, n = columns;\n{zeros}for (long row = first; row < last; row++) {{\n{calls}}}\n"
     if by_column:
         loop = (
             f"for (long start = first; start < last; start += {BLOCK}) {{\n"
@@ -222,7 +223,8 @@ def row_source(backend: Backend, kernel: RowKernel, dtype: str) -> RowSource | N
         text += _EACH.format(name=name)
     called = frozenset((node.op, node.dtype) for node in nodes if node.op in CALLED)
     reductions = frozenset((node.op, node.dtype) for node in nodes if node.op in REDUCTIONS)
-    return RowSource(text, tuple(node.level for node in outputs), by_column, flat, called, reductions)
+    whole = not by_column and any(node.terminal for node in outputs)
+    return RowSource(text, tuple(node.level for node in outputs), by_column, flat, whole, called, reductions)
 
 
 def _nodes(backend: Backend, kernel: RowKernel, dtype: str) -> tuple[list[Node], list[Node], bool] | None:
@@ -248,7 +250,7 @@ def _nodes(backend: Backend, kernel: RowKernel, dtype: str) -> tuple[list[Node],
         return None
     outputs = [node.operands[0] if node.late and not node.terminal else node for node in space.outputs]
     nodes = [node for node in space.nodes if node.op not in LEAVES and (not node.late or node in outputs)]
-    if any(node.late for node in nodes) and not all(node.terminal and node.level == "column" for node in outputs):
+    if any(node.late and not (node.terminal and node.level == "column") for node in (*nodes, *outputs)):
         return None
     return nodes, outputs, space.flat and not any(node.op in REDUCTIONS for node in nodes)
 

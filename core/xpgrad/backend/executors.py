@@ -37,12 +37,15 @@ class RowFunction(NamedTuple):
     each : callable or None
         For functions of elements ``each(addresses, sizes, count, width)`` computes `count` groups of arrays and
         results; a group has `width` addresses, and a number of elements in `sizes`. It returns as `call` does.
+    whole : bool
+        Whether one call computes all rows, since it also adds along columns.
     """
 
     call: Callable[[Any, int, int, int, int], int]
     levels: tuple[str, ...]
     by_column: bool
     each: Callable[[Any, Any, int, int], int] | None = None
+    whole: bool = False
 
 
 def executor_name(plugin: str) -> str:

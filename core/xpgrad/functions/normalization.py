@@ -143,7 +143,19 @@ def _normalized_gamma_rule(
     return xp.normalized_gamma_backward(gy, x, mean, inverse, axis=axis, eps=eps, shape=gamma_spec.shape)
 
 
+def _normalized_rules(
+    xp: Namespace, gy: Array, x: Array, gamma: Array, mean: Array, inverse: Array, gamma_spec: Spec, beta_spec: Spec,
+    axis: Axes, eps: float,
+) -> tuple[Array, Array, Array]:  # fmt: skip
+    return (
+        _normalized_rule(xp, gy, x, gamma, mean, inverse, axis, eps),
+        _normalized_gamma_rule(xp, gy, x, gamma_spec, mean, inverse, axis, eps),
+        xp.sum_to(gy, shape=beta_spec.shape),
+    )
+
+
 @primitive(
+    together=_normalized_rules,
     x=_normalized_rule,
     gamma=_normalized_gamma_rule,
     beta=lambda xp, gy, beta_spec: xp.sum_to(gy, shape=beta_spec.shape),

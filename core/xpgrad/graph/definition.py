@@ -9,6 +9,8 @@ from xpgrad.errors import PluginError
 from xpgrad.types import Namespace
 
 Rule = Callable[..., Any]
+TOGETHER = "together"
+"""Name of the vjp of all inputs, among those of single inputs."""
 
 
 def identity(xp: Namespace, gy: Any) -> Any:
@@ -26,7 +28,7 @@ class Definition:
     kernel : Declaration
         Name of the kernel, which includes the module if the primitive belongs to an extension.
     vjps : dict
-        From an input's name to the declaration of its vjp's kernel.
+        From an input's name to the declaration of its vjp's kernel; for `TOGETHER`, that of all inputs.
     inputs : tuple of str
         Names of the array inputs, in order. For a variadic primitive, the name of the sequence.
     parameters : dict
@@ -38,7 +40,7 @@ class Definition:
     rules : dict
         From an input's name to its vjp; inputs without a rule have no gradient.
     asks : dict
-        From an input's name to the names of the arguments of its rule.
+        From an input's name, or `TOGETHER`, to the names of the arguments of its rule.
     elementwise : bool
         Inputs broadcast, and a cotangent is summed over broadcast axes.
     same_dtype : bool
@@ -69,7 +71,7 @@ class Definition:
     def __init__(
         self, body: Callable[..., Any], rules: dict[str, Rule], *, elementwise: bool, same_dtype: bool,
         variadic: bool = False, label: str | None = None, extension: str | None = None, linear: tuple[str, ...] = (),
-        symmetric: tuple[str, ...] = (), reduction: bool | tuple[int, ...] = False,
+        symmetric: tuple[str, ...] = (), reduction: bool | tuple[int, ...] = False, together: Rule | None = None,
     ) -> None:  # fmt: skip
         self.body, self.rules, self.name = body, rules, full_name(body, extension)
         self.elementwise, self.same_dtype, self.variadic = elementwise, same_dtype, variadic
@@ -103,14 +105,15 @@ class Definition:
                 f"{self.name}: expected a rule for the first input of a reduction, and a parameter axis or given axes; "
                 f"got reduction={reduction!r}"
             )
-        self.asks = {x: self._asked(x, rule) for x, rule in rules.items()}
+        every = rules if together is None else {**rules, TOGETHER: together}
+        self.asks = {x: self._asked(x, rule) for x, rule in every.items()}
         self.plans: dict[Any, Any] = {}
         self.signature = self._signature()
         self.paths: dict[str, Callable[..., Any]] = {}
         kernel = kernel_name(body, extension)
         self.kernel = Declaration(kernel, len(self.inputs), tuple(self.parameters), body)
         self.vjps = {
-            x: Declaration(f"{kernel}.{x}", 1 + len(asked), (), None, optional=True, rule=rules[x])
+            x: Declaration(f"{kernel}.{x}", 1 + len(asked), (), None, optional=True, rule=every[x])
             for x, asked in self.asks.items()
         }
         table.define(self, (self.kernel, *self.vjps.values()))
@@ -119,7 +122,7 @@ class Definition:
         return f"<Definition {self.name}{self.signature}>"
 
     def _asked(self, x: str, rule: Rule) -> tuple[str, ...]:
-        if x not in self.inputs:
+        if x not in self.inputs and x != TOGETHER:
             raise PluginError(f"{self.name}: a rule is given for {x!r}, but the inputs are {', '.join(self.inputs)}")
         names = rule.__code__.co_varnames[: rule.__code__.co_argcount]
         known = {"y", "specs", *self.inputs, *self._spec_names(), *self.parameters}

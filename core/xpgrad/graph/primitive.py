@@ -18,7 +18,8 @@ P = ParamSpec("P")  # arguments of a body without `xp`: the arguments of the pub
 
 def primitive(
     *, variadic: bool = False, label: str | None = None, extension: str | None = None, linear: tuple[str, ...] = (),
-    symmetric: tuple[str, ...] = (), reduction: bool | tuple[int, ...] = False, **rules: Rule,
+    symmetric: tuple[str, ...] = (), reduction: bool | tuple[int, ...] = False, together: Rule | None = None,
+    **rules: Rule,
 ) -> Callable[[Callable[Concatenate[Namespace, P], Array]], Callable[P, Variable]]:  # fmt: skip
     """Define a differentiable function from a formula on arrays and one vjp for each input.
 
@@ -39,6 +40,9 @@ def primitive(
         Each element of the first input affects one element of the result, as in a maximum over the parameter `axis`, or
         over these axes: the gradient from ones has the whole Jacobian, and forward mode sums its product with the
         tangent.
+    together : callable, optional
+        All vjps in one, ``lambda xp, gy, ...: (gx, ...)``, to the bit the results of `rules`, for a kernel of that name
+        in which a backend computes them in fewer passes over memory.
     **rules : callable
         From an input's name to its vjp, written ``lambda xp, gy, ...: gx``. The names of the further arguments
         determine the values that the graph retains: an input, the output ``y``, ``x_spec`` (shape, dtype and device of
@@ -58,8 +62,9 @@ def primitive(
     module. Its kernel is called ``module:f``. Where a cell of a notebook is run twice, or a module is reloaded, the new
     function replaces the old one, which still works where a program holds it.
     """
-    kind = {"variadic": variadic, "label": label, "extension": extension, "linear": linear}
-    return _decorator(rules, elementwise=False, same_dtype=False, symmetric=symmetric, reduction=reduction, **kind)
+    kind: dict[str, Any] = {"variadic": variadic, "label": label, "extension": extension, "linear": linear}
+    kind |= {"symmetric": symmetric, "reduction": reduction, "together": together}
+    return _decorator(rules, elementwise=False, same_dtype=False, **kind)
 
 
 def elementwise(

@@ -11,7 +11,7 @@ from xpgrad.backend.checks import check_still
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.config import config
-from xpgrad.graph.definition import Definition, Rule, identity
+from xpgrad.graph.definition import TOGETHER, Definition, Rule, identity
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.retention import Retention
 from xpgrad.graph.rules import recorded_namespace
@@ -101,7 +101,21 @@ def _raw(definition: Definition, backend: Backend, needed: tuple[bool, ...]) -> 
             return lambda f, gy: (None, second(f, gy))
         if first is not None and second is not None:
             return direct or (lambda f, gy: (first(f, gy), second(f, gy)))
-    return lambda f, gy: [None if vjp is None else vjp(f, gy) for vjp in vjps]
+
+    def separate(f: Any, gy: Array) -> Sequence[Any]:
+        return [None if vjp is None else vjp(f, gy) for vjp in vjps]
+
+    all_needed = all(need for x, need in zip(definition.inputs, needed, strict=True) if x in definition.rules)
+    kernel = backend.xp.replacement(definition.vjps[TOGETHER]) if all_needed and TOGETHER in definition.vjps else None
+    if kernel is None:
+        return separate
+    getters = [getter(definition, name) for name in definition.asks[TOGETHER]]
+
+    def pull_together(f: Any, gy: Array) -> Sequence[Any]:
+        gxs: Any = kernel(gy, *[get(f) for get in getters])
+        return separate(f, gy) if gxs is NotImplemented else gxs
+
+    return pull_together
 
 
 def _direct(definition: Definition, backend: Backend, needed: list[str]) -> Pull | None:

@@ -132,6 +132,21 @@ def test_kernels_agree_with_numpy_to_the_bit(rng: np.random.Generator, dtype: st
         assert_same(normalization.normalized_x, gy, x, gamma, mean, inverse, axes, 1e-5, rule="normalized.x")
         given = gy, x, BACKEND.spec(gamma), mean, inverse, axes, 1e-5
         assert_same(normalization.normalized_gamma, *given, rule="normalized.gamma")
+        assert_together(gy, x, gamma, mean, inverse, axes)
+
+
+def assert_together(gy: Any, x: Any, gamma: Any, mean: Any, inverse: Any, axes: tuple[int, ...]) -> None:
+    """Compare the gradients of `normalized` in fewer passes with those one by one, of NumPy's kernels."""
+    gy[..., 0] = -0.0
+    spec = BACKEND.spec(gamma)
+    given = gy, x, gamma, mean, inverse, spec, spec, axes, 1e-5
+    found = normalization.normalized_together(*given)
+    if x.ndim == 2:
+        assert (found is NotImplemented) == (gamma.shape != x.shape[1:])
+    if found is not NotImplemented:
+        for each, wanted in zip(found, without(lambda *args: NotImplemented, "normalized.together", *given), strict=True):
+            np.testing.assert_array_equal(each, wanted, strict=True)
+            np.testing.assert_array_equal(np.signbit(each), np.signbit(wanted))
 
 
 @pytest.mark.usefixtures("_compiled")
@@ -160,6 +175,7 @@ def test_kernels_of_channels_agree_with_numpy_to_the_bit(rng: np.random.Generato
         assert_same(normalization.normalized_x, gy, x, gamma, *given, axes, 1e-5, rule="normalized.x")
         spec = BACKEND.spec(gamma)
         assert_same(normalization.normalized_gamma, gy, x, spec, *given, axes, 1e-5, rule="normalized.gamma")
+        assert_together(gy, x, gamma, *given, axes)
 
 
 @pytest.mark.usefixtures("_compiled")

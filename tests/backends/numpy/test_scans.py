@@ -66,6 +66,31 @@ def test_gradients_of_products_have_the_bits_of_the_rule(rng: np.random.Generato
 
 
 @pytest.mark.usefixtures("_compiled")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("count", [1, 2, 8, 9, 64, 65, 71, 72, 73, 600])
+def test_gradients_of_cumulative_products_have_the_bits_of_the_rule(
+    rng: np.random.Generator, dtype: str, count: int
+) -> None:
+    declaration, backend = table.find("cumulative_prod.x"), XP.backend
+    assert declaration is not None
+    assert declaration.rule is not None
+    for lead in ((), (1,), (19,), (2, 3)):
+        x = rng.choice([0.0, -0.0, 0.3, -1.1, 1.2], (*lead, count), p=[0.02, 0.02, 0.32, 0.32, 0.32]).astype(dtype)
+        gy = rng.choice([0.0, -0.0, 0.7, -1.3], x.shape).astype(dtype)
+        for axis in (-1, len(lead), *((None,) if not lead else ())):
+            given = gy, x, backend.spec(x), axis, False
+            y, wanted = scans.cumulative_prod_x(*given), declaration.rule(XP, *given)
+            np.testing.assert_array_equal(y, wanted, strict=True)
+            np.testing.assert_array_equal(np.signbit(y), np.signbit(wanted))
+    for axis, initial in ((0, False), (1, True)):
+        x = np.ones((3, 4), dtype)
+        assert scans.cumulative_prod_x(x, x, backend.spec(x), axis, initial) is NotImplemented
+    assert scans.cumulative_prod_x(x, x.T.copy().T, backend.spec(x), 1, False) is NotImplemented
+    x = np.full(99, np.finfo(dtype).max / 2, dtype)
+    assert scans.cumulative_prod_x(x, x, backend.spec(x), 0, False) is NotImplemented  # NumPy warns
+
+
+@pytest.mark.usefixtures("_compiled")
 def test_other_arrays_are_left_to_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     x = np.ones((3, 4), np.float32)
     for array, axis in ((x, 2), (x, None), (x.astype(int), 0), (x.T, 0), (x.astype(">f4"), 0), (x[0, 0, ...], 0)):

@@ -34,8 +34,8 @@ LATE = {
         logsumexp.x affine affine.x affine.b softmax_from_log softmax_from_log.x labels_one_hot labels_weight
         labels_count masked_product cross_entropy cross_entropy.x""",
     "normalization": """
-        moments normalized normalized_backward normalized.x normalized.gamma standardize standardize_backward
-        scale_and_shift scale_and_shift.x""",
+        moments normalized normalized_backward normalized.x normalized.gamma normalized.together standardize
+        standardize_backward scale_and_shift scale_and_shift.x""",
     "pooling": "max_pool max_pool_backward max_pool_gather",
     "special": "special.exp_excess special.cbrt special.exp2 fmod logaddexp2 special.sinc special.sinc_of",
     "windows": "windows fold sum_pool unpool",

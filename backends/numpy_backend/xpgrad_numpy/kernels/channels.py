@@ -32,9 +32,15 @@ def grouped(x: Array, axis: Axes, gamma: Shape) -> bool:
 
 def _ungrouped(x: Array, *others: Array) -> list[Array]:
     """Return groups of channels as channels, and numbers for each group or channel as numbers for each of all."""
-    n, groups, size, positions = x.shape
-    spread = [np.broadcast_to(a, (n, groups, size, 1)) for a in others]
-    return [x.reshape(n, -1, positions), *(np.ascontiguousarray(a).reshape(n, -1, 1) for a in spread)]
+    return [x.reshape(x.shape[0], -1, x.shape[3]), *[_spread(x, a) for a in others]]
+
+
+def _spread(x: Array, a: Array) -> Array:
+    """Return numbers for each group or channel as numbers for each channel of each image, in order."""
+    n, groups, size, _ = x.shape
+    spread = np.empty((n, groups, size, 1), a.dtype)  # `np.broadcast_to` takes five times as long
+    spread[...] = a
+    return spread.reshape(n, -1, 1)
 
 
 def total(x: Array, axis: Axes, apart: bool = False) -> Array:
@@ -72,16 +78,34 @@ def normalized(x: Array, gamma: Array, beta: Array, mean: Array, inverse: Array,
 
 def normalized_x(gy: Array, x: Array, gamma: Array, mean: Array, inverse: Array, axis: Axes) -> Any:
     """Return the gradient of `normalized` for `x`, or `NotImplemented`."""
-    arrays = gy, x, gamma, mean, inverse
+    found = _gradients("projection_sums", gy, x, gamma, mean, inverse, axis)
+    return found if found is NotImplemented else found[0]
+
+
+def normalized_together(gy: Array, x: Array, gamma: Array, mean: Array, inverse: Array, axis: Axes) -> Any:
+    """Return the gradients of `normalized` for `x`, `gamma` and a `beta` of its shape, or `NotImplemented`."""
+    found = _gradients("channel_sums", gy, x, gamma, mean, inverse, axis) if gamma.size > 1 else NotImplemented
+    if found is NotImplemented:
+        return NotImplemented
+    return found[0], *(_add(each, 0).reshape(gamma.shape) for each in found[1])
+
+
+def _gradients(name: str, gy: Array, x: Array, gamma: Array, mean: Array, inverse: Array, axis: Axes) -> Any:
+    """Return the gradient for `x` and further sums of the rows that the kernel `name` computes, or `NotImplemented`."""
+    arrays: tuple[Array, ...] = gy, x, gamma, mean, inverse
     if grouped(x, axis, gamma.shape):
         arrays = gy.reshape(x.shape[0], -1, x.shape[3]), *_ungrouped(x, gamma, mean, inverse)
-        if (sums := run_rows("projection_sums", *arrays)) is NotImplemented:
-            return NotImplemented
-        means = [total(each.reshape(*x.shape[:3], 1), (2,)) / math.prod(x.shape[2:]) for each in sums]
-        return run_rows("projected", *arrays, *_ungrouped(x, *means)[1:]).reshape(x.shape)
-    if not suits(x, axis) or (sums := run_rows("projection_sums", *arrays)) is NotImplemented:
+    elif not suits(x, axis):
         return NotImplemented
-    return run_rows("projected", *arrays, *(_mean(each, x) for each in sums))
+    sums = run_rows(name, *arrays)
+    if sums is NotImplemented:
+        return NotImplemented
+    if arrays[1] is x:
+        means = [_mean(each, x) for each in sums[:2]]
+    else:
+        count = math.prod(x.shape[2:])
+        means = [_spread(x, total(each.reshape(*x.shape[:3], 1), (2,)) / count) for each in sums[:2]]
+    return run_rows("projected", *arrays, *means).reshape(x.shape), sums[2:]
 
 
 def normalized_gamma(gy: Array, x: Array, shape: Shape, mean: Array, inverse: Array, axis: Axes) -> Any:

@@ -1,16 +1,17 @@
 """Normalization in few passes, over blocks that stay in the cache between passes."""
 
 import math
+from typing import Any
 
 import numpy as np
 
-from xpgrad.plugin import Spec
+from xpgrad.plugin import Spec, threads
 from xpgrad.types import Array, Kernel
 from xpgrad_numpy.aligned import scratch
 from xpgrad_numpy.blocks import Index, blocks, in_order
 from xpgrad_numpy.buffers import on_rows
 from xpgrad_numpy.kernels import channels
-from xpgrad_numpy.kernels.rows import compiled, run
+from xpgrad_numpy.kernels.rows import SHARED, compiled, run
 from xpgrad_numpy.kernels.statistical import sum_to
 
 Axes = tuple[int, ...]
@@ -199,6 +200,27 @@ def normalized_gamma(
     return total.reshape(gamma_spec.shape)
 
 
+def normalized_together(
+    gy: Array, x: Array, gamma: Array, mean: Array, inverse: Array, gamma_spec: Spec, beta_spec: Spec, axis: Axes,
+    eps: float, /,
+) -> Any:  # fmt: skip
+    """Return the gradients for `x`, `gamma` and `beta` in fewer passes over memory, or `NotImplemented`."""
+    shape = gamma_spec.shape
+    if beta_spec.shape != shape or gamma.shape != shape:
+        return NotImplemented
+    if x.ndim > 2:
+        return channels.normalized_together(gy, x, gamma, mean, inverse, axis)
+    if shape != x.shape[1:]:
+        return NotImplemented
+    if x.size < SHARED or threads() == 1:
+        return run("normalized_gradients", (gy, x, gamma, mean, inverse), axis)
+    sums = run("normalized_sums", (gy, x, mean, inverse), axis)
+    if sums is NotImplemented:
+        return NotImplemented
+    gx = normalized_x(gy, x, gamma, mean, inverse, axis, eps)
+    return gx if gx is NotImplemented else (gx, *sums)
+
+
 def scale_and_shift(x: Array, gamma: Array, beta: Array, /) -> Array:
     """Return ``x * gamma + beta``, `beta` added in place if shape and dtype allow it."""
     found = channels.scale_and_shift(x, gamma, beta)
@@ -222,6 +244,7 @@ NORMALIZATION: dict[str, Kernel] = {
     "normalized_backward": normalized_backward,
     "normalized.x": normalized_x,
     "normalized.gamma": normalized_gamma,
+    "normalized.together": normalized_together,
     "standardize": standardize,
     "standardize_backward": standardize_backward,
     "scale_and_shift": scale_and_shift,

@@ -27,6 +27,7 @@ LINE = 64  # columns of which a thread has a multiple
 FEW_CLASSES = 64
 CANCELS = 1 / 32  # below it 1 - t * t loses digits in the derivative of tanh
 MAX_COLUMNS = 2**16  # of which a few rows are kept in the cache
+ORDERED = 0x101  # flags of arrays whose elements are aligned, and contiguous in the order of C
 LEVELS = {"p": "point", "r": "row", "f": "row", "c": "column", "s": "one"}
 NUMBERS = (float, int)
 POINTER, LONG = ctypes.c_void_p, ctypes.c_long
@@ -55,6 +56,14 @@ def _of_gamma(xp: Any, gy: Any, x: Any, mean: Any, inverse: Any) -> Any:
     return xp.kernel("normalized.gamma")(gy, x, gamma_spec, mean, inverse, (1,), 0.0)
 
 
+def _column_sums(xp: Any, gy: Any, *xs: Any) -> Any:
+    return _of_gamma(xp, gy, *xs), xp.sum(gy, axis=0)
+
+
+def _gradients(xp: Any, gy: Any, x: Any, gamma: Any, *xs: Any) -> Any:
+    return xp.kernel("normalized.x")(gy, x, gamma, *xs, (1,), 0.0), *_column_sums(xp, gy, x, *xs)
+
+
 def _gamma_sums(xp: Any, gy: Any, x: Any, mean: Any, inverse: Any) -> Any:
     return xp.sum(gy * ((x - mean) * inverse), axis=1, keepdims=True)
 
@@ -62,6 +71,11 @@ def _gamma_sums(xp: Any, gy: Any, x: Any, mean: Any, inverse: Any) -> Any:
 def _projection_sums(xp: Any, gy: Any, x: Any, gamma: Any, mean: Any, inverse: Any) -> Any:
     g, direction = gy * gamma, (x - mean) * inverse
     return xp.sum(g * direction, axis=1, keepdims=True), xp.sum(g, axis=1, keepdims=True)
+
+
+def _channel_sums(xp: Any, gy: Any, x: Any, gamma: Any, mean: Any, inverse: Any) -> Any:
+    own = _gamma_sums(xp, gy, x, mean, inverse), xp.sum(gy, axis=1, keepdims=True)
+    return *_projection_sums(xp, gy, x, gamma, mean, inverse), *own
 
 
 def _projected(xp: Any, gy: Any, x: Any, gamma: Any, mean: Any, inverse: Any, share: Any, shift: Any) -> Any:
@@ -173,8 +187,11 @@ TABLE = {
     "normalized_channels": RowEntry("pffff", lambda xp, *xs: xp.kernel("normalized")(*xs, axis=(1,), eps=0.0)),
     "gamma_sums": RowEntry("ppff", _gamma_sums),
     "projection_sums": RowEntry("ppfff", _projection_sums),
+    "channel_sums": RowEntry("ppfff", _channel_sums),
     "projected": RowEntry("ppfffff", _projected),
     "normalized_gamma": RowEntry("pprr", _of_gamma, (0, 1, 3, 4), weight=4),
+    "normalized_sums": RowEntry("pprr", _column_sums, weight=4),
+    "normalized_gradients": RowEntry("ppcrr", _gradients, weight=4),
 }
 """The kernels, by the names of their functions, with rows along axis 1."""
 
@@ -270,18 +287,34 @@ def _split(shape: Shape, axis: Any) -> int | None:
     return axes[0] if axes and axes[0] and axes == list(range(axes[0], ndim)) else None
 
 
-def _fits(x: Array, level: str, shape: Shape, split: int, dtype: Dtype) -> bool:
-    """Return whether an array has a dtype, is in order, and has the shape of a level."""
-    ndim = len(shape)
-    if level == "s":
-        shape = ()
-    elif level == "f":
-        shape = (x.shape[0] if len(x) == shape[0] else 1, shape[1]) + (1,) * (ndim - 2)
-    elif level == "r":
-        shape = shape[:split] + (1,) * (ndim - split)
-    elif level == "c":
-        shape = ((1,) * split + shape[split:])[min(ndim - x.ndim, split) :]
-    return bool(x.shape == shape and x.dtype == dtype and x.flags.c_contiguous and x.flags.aligned)
+class _Layout(NamedTuple):
+    """Rows and columns of arrays of some shapes, the shapes of results by levels, and whether images share an array."""
+
+    rows: int
+    columns: int
+    shapes: Mapping[str, Shape]
+    shared: bool
+
+
+@functools.lru_cache(4096)
+def _layout(levels: str, axis: Any, shapes: tuple[Shape, ...]) -> _Layout | None:
+    """Return the layout of a call on arrays of these levels and shapes, None if they do not fit."""
+    shape = shapes[0]
+    ndim, split = len(shape), 0 if axis == () else _split(shape, axis)
+    if split is None:
+        return None
+    row, shared = shape[:split] + (1,) * (ndim - split), False
+    for level, own in zip(levels, shapes, strict=True):
+        wanted = shape if level == "p" else row if level == "r" else ()
+        if level == "f":
+            wanted = (shape[0] if own[:1] == shape[:1] else 1, shape[1]) + (1,) * (ndim - 2)
+            shared |= wanted[0] < shape[0]
+        elif level == "c":
+            wanted = ((1,) * split + shape[split:])[min(ndim - len(own), split) :]
+        if own != wanted:
+            return None
+    results = {"point": shape, "row": row, "column": shape[split:]}
+    return _Layout(math.prod(shape[:split]), math.prod(shape[split:]), results, shared)
 
 
 def run(name: str, arrays: Sequence[Any], axis: Any, out: Array | None = None) -> Any:
@@ -299,22 +332,38 @@ def run(name: str, arrays: Sequence[Any], axis: Any, out: Array | None = None) -
     if function is None:
         found.start()
         return NotImplemented
-    split = 0 if axis == () else _split(shape, axis)
-    if split is None or (columns := math.prod(shape[split:])) < entry.least:
+    arrays = [a if isinstance(a, np.ndarray) else np.asarray(a, dtype if type(a) in NUMBERS else None) for a in arrays]
+    along = axis if axis is None or isinstance(axis, int) else tuple(axis)
+    layout = _layout(entry.levels, along, tuple([a.shape for a in arrays]))
+    if layout is None or layout.columns < entry.least:
         return NotImplemented
+    rows, columns = layout.rows, layout.columns
     if columns > MAX_COLUMNS and not function.by_column:
         return NotImplemented
-    arrays = [a if isinstance(a, np.ndarray) else np.asarray(a, dtype if type(a) in NUMBERS else None) for a in arrays]
-    if name != "gate":  # whose other kernel is as fast for the cotangents of sums
-        arrays = [np.ascontiguousarray(a) if 0 in a.strides and a.shape == shape else a for a in arrays]
-    given = [*zip(arrays, entry.levels, strict=True), *([] if out is None else [(out, "p")])]
-    if not all(_fits(a, level, shape, split, dtype) for a, level in given):
-        return NotImplemented
-    rows = math.prod(shape[:split])
-    shapes = {"point": shape, "row": shape[:split] + (1,) * (len(shape) - split), "column": shape[split:]}
-    results = [out] if out is not None else [np.empty(shapes[level], dtype) for level in function.levels]
+    for number, a in enumerate(arrays):
+        if a.flags.num & ORDERED != ORDERED and 0 in a.strides and a.shape == shape and name != "gate":
+            arrays[number] = np.ascontiguousarray(a)  # but for the gate, whose other kernel is as fast for them
+    results = [out] if out is not None else [np.empty(layout.shapes[level], dtype) for level in function.levels]
     used = [*arrays, *results]
+    for a in used if out is not None else arrays:
+        if a.flags.num & ORDERED != ORDERED or not (a.dtype is dtype or a.dtype == dtype):
+            return NotImplemented
+    if out is not None and out.shape != shape:
+        return NotImplemented
     addresses = (POINTER * len(used))(*map(address, used))
+    if x.size < SHARED and not layout.shared:
+        if not function.call(addresses, rows, columns, 0, columns if function.by_column else rows):
+            raise MemoryError(f"{name}: no memory for a row")
+    else:
+        _in_threads(name, function, layout, shape, used, addresses)
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def _in_threads(
+    name: str, function: RowFunction, layout: _Layout, shape: Shape, used: Sequence[Array], addresses: Any
+) -> None:
+    """Call a kernel for parts of the rows, the columns or the images."""
+    rows, columns = layout.rows, layout.columns
     count = columns if function.by_column else rows
 
     def task(first: int, last: int) -> None:
@@ -327,14 +376,13 @@ def run(name: str, arrays: Sequence[Any], axis: Any, out: Array | None = None) -
             if not function.call(places, channels, columns, 0, channels):
                 raise MemoryError(f"{name}: no memory for a row")
 
-    if "f" in entry.levels and any(len(x) < shape[0] for x in used):
+    if layout.shared:
         task, count, channels = of_images, shape[0], shape[1]
         steps = [(a, x.strides[0] if len(x) > 1 else 0) for a, x in zip(addresses, used, strict=True)]
-    if x.size < SHARED:
+    if math.prod(shape) < SHARED or function.whole:
         task(0, count)
     else:
         run_all(task, count, -(-count // threads() // LINE) * LINE if function.by_column else None)
-    return results[0] if len(results) == 1 else tuple(results)
 
 
 def sums(x: Array, axis: Any, keepdims: bool) -> Any:
@@ -353,7 +401,7 @@ def _total(x: Array) -> Any:
     NumPy adds the sums of two halves, and each half likewise; threads share the halves.
     """
     dtype = x.dtype
-    if dtype.char not in "fd" or not _fits(x, "p", x.shape, 0, dtype):
+    if dtype.char not in "fd" or x.flags.num & ORDERED != ORDERED:
         return NotImplemented
     found = library(dtype)
     function = found.functions.get("row_sums")

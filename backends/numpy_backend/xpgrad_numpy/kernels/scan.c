@@ -64,3 +64,57 @@ int others(const real *restrict x, const real *restrict g, real *restrict y, lon
     free(tree);
     return 1;
 }
+
+/* Replace u of n elements by s, where s[0] = u[0] and s[i] = u[i] + r[i] * s[i - 1], in the blocks of 8 in which the rule of
+   the cumulative product computes it. Both have room for a multiple of 8 elements; `memory` for twice as many. */
+#define BLOCK 8
+static void recurrence(real *u, real *r, long n, real *memory)
+{
+    if (n <= BLOCK) {
+        for (long k = 1; k < n; k++) u[k] = u[k] + r[k] * u[k - 1];
+        return;
+    }
+    const long blocks = (n + BLOCK - 1) / BLOCK, room = (blocks + BLOCK - 1) / BLOCK * BLOCK;
+    real *products = memory, *last = memory + blocks * BLOCK, *factors = last + room;
+    for (long k = n; k < blocks * BLOCK; k++) u[k] = r[k] = 0;
+    for (long b = 0; b < blocks; b++) {
+        real *const own = u + b * BLOCK, *const p = products + b * BLOCK;
+        const real *const by = r + b * BLOCK;
+        p[0] = by[0];
+        for (int k = 1; k < BLOCK; k++) {
+            own[k] = own[k] + by[k] * own[k - 1];
+            p[k] = by[k] * p[k - 1];
+        }
+        last[b] = own[BLOCK - 1];
+        factors[b] = p[BLOCK - 1];
+    }
+    recurrence(last, factors, blocks - 1, factors + room);
+    for (long b = 0; b < blocks; b++) {
+        const real carried = b ? last[b - 1] : 0;
+        for (int k = 0; k < BLOCK; k++) u[b * BLOCK + k] = u[b * BLOCK + k] + products[b * BLOCK + k] * carried;
+    }
+}
+
+/* The gradient of the cumulative product of each row: the product of the elements before one times the sum of the
+   cotangents from it on, each times the elements between. 0 if there is no memory. */
+int cumulative_prod_backward(const real *restrict x, const real *restrict g, real *restrict y, long n, long first, long last)
+{
+    const long room = (n + BLOCK - 1) / BLOCK * BLOCK;
+    real *u = malloc(sizeof(real) * (4 * room + 512)), *r = u + room;
+    if (!u) return 0;
+    for (; first < last; first++) {
+        const real *const from = x + first * n, *const given = g + first * n;
+        real *const to = y + first * n;
+        for (long i = 0; i < n; i++) u[i] = given[n - 1 - i];
+        r[0] = 1;
+        for (long i = 1; i < n; i++) r[i] = from[n - i];
+        recurrence(u, r, n, r + room);
+        real before = 1;
+        for (long i = 0; i < n; i++) {
+            to[i] = before * u[n - 1 - i];
+            before = before * from[i];
+        }
+    }
+    free(u);
+    return 1;
+}

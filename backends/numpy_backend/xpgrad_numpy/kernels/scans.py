@@ -25,7 +25,8 @@ def loops(dtype: Dtype) -> dict[str, Any] | None:
         return None
     kinds = sources.INT, *[sources.POINTER] * 2, *[sources.LONG] * 5
     found = {name: sources.function(library, name, *kinds) for name in ("add", "multiply")}
-    return {**found, "others": sources.function(library, "others", sources.INT, *[sources.POINTER] * 3, *kinds[-3:])}
+    of_two = sources.INT, *[sources.POINTER] * 3, *kinds[-3:]
+    return found | {name: sources.function(library, name, *of_two) for name in ("others", "cumulative_prod_backward")}
 
 
 def build() -> bool:
@@ -84,8 +85,26 @@ def prod_x(gy: Array, x: Array, x_spec: Spec, axis: Any, /) -> Any:
     return y
 
 
+def cumulative_prod_x(gy: Array, x: Array, x_spec: Spec, axis: int | None, include_initial: bool, /) -> Any:
+    """Return the gradient of `cumulative_prod` along the last axis, to the bit that of the rule, or `NotImplemented`."""
+    if x.size < LEAST or x.dtype.char not in "fd" or gy.dtype != x.dtype or gy.shape != x.shape or not x.ndim:
+        return NotImplemented
+    if include_initial or axis not in (x.ndim - 1, -1, None) or not (x.flags.c_contiguous and x.flags.aligned):
+        return NotImplemented
+    if (found := loops(x.dtype)) is None:
+        return NotImplemented
+    from xpgrad_numpy.kernels.sources import in_threads  # as above
+
+    y, count = np.empty(x.shape, x.dtype), x.shape[-1]
+    given = np.require(gy, None, ["C", "A"])
+    arrays = x.ctypes.data, given.ctypes.data, y.ctypes.data
+    in_threads(found["cumulative_prod_backward"], x.size // count, *arrays, count)
+    return y if np.isfinite(y).all() else NotImplemented  # NumPy warns
+
+
 SCANS: dict[str, Kernel] = {
     "cumulative_sum": _cumulative("cumulative_sum", "add"),
     "cumulative_prod": _cumulative("cumulative_prod", "multiply"),
+    "cumulative_prod.x": cumulative_prod_x,
     "prod.x": prod_x,
 }

@@ -10,6 +10,7 @@ from typing import Any
 from xpgrad.backend.geometry import Geometry
 from xpgrad.backend.kernels import Declaration, table
 from xpgrad.cli.health.samples import Samples
+from xpgrad.graph.definition import TOGETHER
 from xpgrad.types import Array, Dtype
 
 Call = tuple[Sequence[Any], dict[str, Any]]
@@ -62,7 +63,7 @@ def _of_rule(s: Samples, definition: Any, x: str) -> Iterator[Call]:
             specs = tuple(None if array is None else s.backend.spec(array) for array in inputs)
             values |= {f"{name}_spec": spec for name, spec in zip(definition.inputs, specs, strict=False)}
             values |= {"y": y, "specs": specs}
-            if values[x] is not None and s.backend.spec(y).differentiable:
+            if (x == TOGETHER or values[x] is not None) and s.backend.spec(y).differentiable:
                 gy = s.xp.astype(s.numbers(*y.shape), y.dtype)
                 yield [gy, *(values[name] for name in definition.asks[x])], {}
 
