@@ -1,6 +1,6 @@
 /* Convolutions of images, their transposes, and the gradient of the filters, by direct loops.
 
-   BYTES, 4 for float or 8 for double, is defined before this text. One group of channels of an image at a time is copied into
+   BYTES, 4 for float or 8 for double, is defined before this text, and WIDTH, 64, for vectors of AVX-512. One group of channels of an image at a time is copied into
    zeros; a few outputs times a few vectors of its rows stay in registers over all channels and all elements of a window.
    Every function computes a range of groups of images, or of chunks of images, so that threads can share them: no
    result depends on how.
@@ -16,8 +16,9 @@ typedef int mask;
 typedef double real;
 typedef long mask;
 #endif
-#if defined(__AVX__)
-#define WIDTH 32 /* bytes; of 64, as few images have rows that fill them, half would be wasted */
+#if defined(WIDTH)
+#elif defined(__AVX__)
+#define WIDTH 32 /* bytes; of 64, half would be wasted where rows of images do not fill them */
 #else
 #define WIDTH 16
 #endif
@@ -52,6 +53,16 @@ struct shape {
 struct phase {
     long elements, first, height, width, start;
 };
+
+/* Whether the processor has vectors of 64 bytes. */
+int wide(void)
+{
+#if defined(__AVX512F__)
+    return 1;
+#else
+    return 0;
+#endif
+}
 
 static real *room(long count) { return aligned_alloc(64, (BYTES * count + 63) / 64 * 64 + 64); }
 static long round_up(long n) { return (n + V - 1) / V * V; }

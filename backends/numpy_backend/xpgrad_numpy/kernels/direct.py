@@ -15,7 +15,7 @@ from xpgrad_numpy.kernels.sources import INT, LONG, POINTER, function, in_thread
 
 WORTH = 2**19  # multiplications below which loading the library takes longer than it saves
 MAX_CHUNKS = 16  # of images, whose sums are added in their order whatever the number of threads
-VECTOR = 32  # bytes
+VECTOR = 32  # bytes; twice as many where rows of windows fill them, and the processor has such vectors
 MAX_SUMS = 2**21  # bytes of a thread's sums for the gradient of the filters
 MIN_WIDTH, MIN_SUMMED = 6, 12  # windows in a row, below which too much of a vector is wasted
 MAX_WASTE = 1.2  # ratio of computed to needed windows for the gradient of the filters
@@ -38,19 +38,34 @@ class Loops:
     Parameters
     ----------
     library : Library
+    width : int
+        Bytes of its vectors.
     """
 
-    def __init__(self, library: Any) -> None:
+    def __init__(self, library: Any, width: int) -> None:
+        self.width, self.wide = width, bool(function(library, "wide", INT)())
         self.pack = function(library, "pack", None, POINTER, LONG, LONG, LONG, POINTER)
         self.convolve = function(library, "convolve", INT, *[POINTER] * 7, LONG, LONG)
         self.filter_backward = function(library, "filter_backward", INT, *[POINTER] * 6, LONG, LONG)
 
 
 @functools.cache
-def loops(dtype: Dtype) -> Loops | None:
+def loops(dtype: Dtype, width: int = VECTOR) -> Loops | None:
     """Return the functions for numbers of a dtype, or None; a process decides once."""
-    library = sources.loaded("direct", BYTES=dtype.itemsize)
-    return None if library is None else Loops(library)
+    library = sources.loaded("direct", **_constants(dtype.itemsize, width))
+    return None if library is None else Loops(library, width)
+
+
+def _constants(itemsize: int, width: int) -> dict[str, int]:
+    return {"BYTES": itemsize} if width == VECTOR else {"BYTES": itemsize, "WIDTH": width}
+
+
+def loops_for(dtype: Dtype, windows: int) -> Loops | None:
+    """Return the functions for so many windows in a row, with the wider vectors if they save a quarter of all."""
+    found, lanes = loops(dtype), VECTOR // dtype.itemsize
+    if found is None or not found.wide or 4 * -(-windows // (2 * lanes)) > 3 * -(-windows // lanes):
+        return found
+    return loops(dtype, 2 * VECTOR) or found
 
 
 class Layout(NamedTuple):
@@ -137,10 +152,11 @@ def _shape(x: Array, found: Layout, groups: int, outs: int, g: Array | None = No
 
 def _convolved(x: Array, W: Array, b: Array | None, geometry: Geometry, groups: int, transposed: bool) -> Any:
     """Return sums of products with filters of shape (groups, outs, channels, elements of a window)."""
-    functions = loops(x.dtype)
+    windows = -(-geometry.size[1] // geometry.stride[1]) if transposed else geometry.out[1]
+    functions = loops_for(x.dtype, windows)
     if functions is None:
         return NotImplemented
-    outs, found = W.shape[1], layout(geometry, VECTOR // x.itemsize, transposed)
+    outs, found = W.shape[1], layout(geometry, functions.width // x.itemsize, transposed)
     packed, b, place = np.empty(W.size, W.dtype), None if b is None else np.ascontiguousarray(b), 0
     for elements in found.elements:
         part = np.ascontiguousarray(W if len(found.elements) == 1 and not transposed else W[..., elements])
@@ -171,10 +187,13 @@ def transposed_convolution(x: Array, W: Array, b: Array | None, geometry: Geomet
 def convolution_filter_backward(x: Array, g: Array, geometry: Geometry, groups: int) -> Any:
     """Return the sums over batch and windows of windows times `g`, or `NotImplemented`."""
     size, width = (g.shape[1], x.shape[1] // groups, *geometry.ksize), geometry.out[-1]
-    lanes = VECTOR // x.itemsize
-    if VECTOR * math.prod(size) > MAX_SUMS or width < MIN_SUMMED or -(-width // lanes) * lanes > MAX_WASTE * width:
+    if width < MIN_SUMMED or not suits(x, g.shape[1], x.dtype, geometry, groups, g):
         return NotImplemented
-    if not suits(x, g.shape[1], x.dtype, geometry, groups, g) or (functions := loops(x.dtype)) is None:
+    functions = loops_for(x.dtype, width)
+    if functions is None:
+        return NotImplemented
+    lanes = functions.width // x.itemsize
+    if functions.width * math.prod(size) > MAX_SUMS or -(-width // lanes) * lanes > MAX_WASTE * width:
         return NotImplemented
     parts, found = np.empty((min(len(x), MAX_CHUNKS), *size), x.dtype), layout(geometry, lanes, False)
     shape = _shape(x, found, groups, g.shape[1] // groups, g, len(parts))
@@ -185,4 +204,4 @@ def convolution_filter_backward(x: Array, g: Array, geometry: Geometry, groups: 
 
 def build() -> bool:
     """Compile the libraries; return whether that was possible."""
-    return sources.build("direct", {"BYTES": 4}, {"BYTES": 8})
+    return sources.build("direct", *[_constants(size, width) for size in (4, 8) for width in (VECTOR, 2 * VECTOR)])
