@@ -86,7 +86,7 @@ def prod_x(gy: Array, x: Array, x_spec: Spec, axis: Any, /) -> Any:
 
 
 def cumulative_prod_x(gy: Array, x: Array, x_spec: Spec, axis: int | None, include_initial: bool, /) -> Any:
-    """Return the gradient of `cumulative_prod` along the last axis, to the bit that of the rule, or `NotImplemented`."""
+    """Return the gradient of `cumulative_prod` along the last axis, with the bits of the rule, or `NotImplemented`."""
     if x.size < LEAST or x.dtype.char not in "fd" or gy.dtype != x.dtype or gy.shape != x.shape or not x.ndim:
         return NotImplemented
     if include_initial or axis not in (x.ndim - 1, -1, None) or not (x.flags.c_contiguous and x.flags.aligned):
