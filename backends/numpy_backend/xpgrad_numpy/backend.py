@@ -11,7 +11,7 @@ import xpgrad
 from xpgrad.errors import DtypeError
 from xpgrad.plugin import Backend, Capabilities, Device, Programs, Spec, class_name
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Shape
-from xpgrad_numpy.kernels import KERNELS, network, special_function
+from xpgrad_numpy.kernels import KERNELS, network, special_function, transform
 from xpgrad_numpy.kernels.precision import foreign_limits, is_foreign, is_foreign_float, wide
 from xpgrad_numpy.kernels.rows import pointwise
 from xpgrad_numpy.namespace import NAMESPACE
@@ -76,8 +76,8 @@ class NumPyBackend(Backend):
         return KERNELS
 
     def lazy_override(self, name: str) -> Kernel | None:
-        """Return a kernel of `xpgrad.functions`, or SciPy's special function if SciPy is installed."""
-        return network(name) or pointwise(name, self.xp) or special_function(name, self.xp)
+        """Return a kernel of `xpgrad.functions`, or SciPy's special or `fft` function if SciPy is installed."""
+        return network(name) or pointwise(name, self.xp) or transform(name, self.xp) or special_function(name, self.xp)
 
     def build(self) -> bool:
         """Compile the kernels in C; return whether that was possible."""

@@ -53,6 +53,14 @@ def network(name: str) -> Kernel | None:
     return found[name]
 
 
+def transform(name: str, xp: Namespace) -> Kernel | None:
+    """Return a Fourier transform by SciPy where that is faster, or None."""
+    if not name.startswith("fft."):
+        return None
+    found: Kernel | None = importlib.import_module(f"{__name__}.fourier").find(name, xp)
+    return found
+
+
 def special_function(name: str, xp: Namespace) -> Kernel | None:
     """Return a kernel of `xpgrad.special` in C or SciPy's function for it, or None."""
     if not name.startswith(("special.", "normal_")):
