@@ -15,7 +15,7 @@ from tests.docs.documents import ROOT
 import xpgrad
 
 MAX_LINES = {
-    "xpgrad_c/": 3_235,
+    "xpgrad_c/": 3_237,
     "xpgrad/transforms/trace/executors/": 193,
     "xpgrad/transforms/trace/": 8_306,
     "xpgrad/transforms/batch/": 2_370,
@@ -27,7 +27,7 @@ MAX_LINES = {
     "xpgrad/optimizers/": 2_479,
     "xpgrad/training/": 1_612,
     "xpgrad/drawing/": 1_227,
-    "xpgrad/cli/": 2_491,
+    "xpgrad/cli/": 2_492,
     "xpgrad/hints.py": 177,
     "xpgrad/special/": 4_187,
     "xpgrad/distributions/": 2_709,
@@ -42,7 +42,7 @@ MAX_LINES = {
     "xpgrad/scipy/stats/": 454,
     "xpgrad/scipy/": 1_285,
     "xpgrad/programs/": 449,
-    "xpgrad/": 34_229,
+    "xpgrad/": 34_260,
 }
 """Blank ones are not counted; the first folder that fits counts. The chapters of SciPy have at most 6,000 together."""
 

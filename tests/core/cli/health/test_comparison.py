@@ -149,7 +149,8 @@ def test_the_kernels_of_numpy_agree_with_the_default_bodies(compare: Run) -> Non
     assert found["faults"] == {}
     assert set(found["uncompared"].values()) == {"it declines every sample"}
     of_large = {f"{name.removesuffix('_x')}.x of p" for name in POINTWISE if name.endswith("_x")}
-    of_large |= {f"{name} of p" for name in ("normalized.gamma", "prod.x", "special.huber.r")}
+    of_rules = "cumulative_prod.x", "normalized.gamma", "normalized.together", "prod.x", "special.huber.r"
+    of_large |= {f"{name} of p" for name in of_rules}
     assert found["uncompared"].keys() == of_large
     assert found["compared"] == len(kernels) - len(found["uncompared"])
 
