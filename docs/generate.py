@@ -28,9 +28,9 @@ Arguments, results and default implementations of every kernel of this version. 
 the rules in [backends.md](backends.md#kernels)); otherwise xpgrad uses the default, with the functions of the backend's
 namespace. Arrays are passed by position and parameters by name; every argument is always passed. The last column lists
 the kernels for gradients: `f.x(gy, ...)` is the gradient of `f` for its input `x`, computed from the cotangent `gy` and
-the arguments of the rule of `f`; `f.together(gy, ...)` returns the gradients for all inputs that have one, where all are
-needed. Their default is the formula of the rule, which a recorded sweep always uses. `x_spec` is shape, dtype and device
-of `x`; `y` is the output.
+the arguments of the rule of `f`; `f.together(gy, ...)` returns the gradients for all inputs that have one, where all
+are needed. Their default is the formula of the rule, which a recorded sweep always uses. `x_spec` is shape, dtype and
+device of `x`; `y` is the output.
 
 This page is written by `python docs/generate.py`.
 """

@@ -17,7 +17,7 @@ import xpgrad
 MAX_LINES = {
     "xpgrad_c/": 3_237,
     "xpgrad/transforms/trace/executors/": 193,
-    "xpgrad/transforms/trace/": 8_306,
+    "xpgrad/transforms/trace/": 8_301,
     "xpgrad/transforms/batch/": 2_370,
     "xpgrad/transforms/dual/": 1_280,
     "xpgrad/transforms/loops/": 2_267,
@@ -41,7 +41,7 @@ MAX_LINES = {
     "xpgrad/scipy/spatial/": 444,
     "xpgrad/scipy/stats/": 454,
     "xpgrad/scipy/": 1_285,
-    "xpgrad/programs/": 449,
+    "xpgrad/programs/": 450,
     "xpgrad/": 34_260,
 }
 """Blank ones are not counted; the first folder that fits counts. The chapters of SciPy have at most 6,000 together."""

@@ -23,7 +23,8 @@ INTERNAL = {
         "xpgrad.backend.levels", "xpgrad.backend.modules", "xpgrad.backend.plugins", "xpgrad.backends",
         "xpgrad.cli.catalogue", "xpgrad.config", "xpgrad.dataset", "xpgrad.dataset.convert", "xpgrad.functions",
         "xpgrad.graph.application", "xpgrad.graph.function_node", "xpgrad.initializers", "xpgrad.links.n_step",
-        "xpgrad.links.parameters", "xpgrad.models.residence", "xpgrad.optimizers.hooks", "xpgrad.training.updaters",
+        "xpgrad.links.parameters", "xpgrad.models.residence", "xpgrad.optimizers.hooks", "xpgrad.optimizers.packed",
+        "xpgrad.training.updaters",
     },
     "xpgrad-jax": {
         "xpgrad.interop", "xpgrad.interop.foreign", "xpgrad.interop.framework", "xpgrad.interop.ours",

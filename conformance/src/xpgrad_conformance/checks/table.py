@@ -63,7 +63,7 @@ def _of_cases(id: str, name: str, title: str, **options: Any) -> Check:
     def verified(s: Subject) -> None:
         _run(s, name)
 
-    verified.__doc__ = title
+    verified.__name__, verified.__doc__ = name, title
     return check(id, scope="case", applies=_applies(name), **options)(verified)
 
 

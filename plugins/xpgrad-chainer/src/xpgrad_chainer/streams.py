@@ -34,6 +34,9 @@ class NumpyStream:
         None or `GLOBAL` for the global generator.
     """
 
+    library = "numpy"
+    """The module whose global random numbers these are, so that programs repeat them."""
+
     def __init__(self, seed: int | None) -> None:
         self._source: Any = None
         if seed is not None and seed != GLOBAL:

@@ -70,7 +70,7 @@ class Set(NamedTuple):
             self.effect.set(value)
 
 
-class Step(Set):
+class Increase(Set):
     """A number outside to which a program adds the numbers in `value` at each run: a counter."""
 
     __slots__ = ()

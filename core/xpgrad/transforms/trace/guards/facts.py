@@ -11,7 +11,7 @@ from typing import Any
 from xpgrad.backend.plugins import plugins
 from xpgrad.transforms.containers import container_of
 from xpgrad.transforms.trace.guards import objects
-from xpgrad.transforms.trace.guards.effects import Effect, Set, Step, repeated
+from xpgrad.transforms.trace.guards.effects import Effect, Increase, Set, repeated
 from xpgrad.transforms.trace.guards.guard import ABSENT, READ, Guard, contents, inherited, is_constant, name_of, same
 from xpgrad.transforms.trace.guards.numbers import Numbers
 from xpgrad.transforms.trace.guards.objects import ARRAY, BOX, OTHER, SIMPLE, TRACED, VIEW, is_inside, kind_of
@@ -295,7 +295,7 @@ class Facts:
                     self.read("contents", effect.owner, None, effect.value)
             elif read and self._is_counter(place, effect, now):
                 self.guards = {key: guard for key, guard in self.guards.items() if key[1:] != place}
-                self.sets.append(Step(effect, tuple(self.steps[place]), False))
+                self.sets.append(Increase(effect, tuple(self.steps[place]), False))
                 del self.effects[place]
                 self.read("type", effect.owner, (effect.kind, effect.key), type(now))
             elif (found := repeated(effect, now, self.guards.values(), self.known)) is not None and (

@@ -101,9 +101,9 @@ def values(x: Any) -> Any:
 
 
 def random_states() -> dict[str, Any]:
-    """Return the states of the global random numbers of the loaded array libraries, by name."""
+    """Return the states of the global random numbers of the loaded array libraries, by name; not of `xpgrad.random`."""
     found = {}
-    for name in plugins.installed.modules:
+    for name in plugins.installed.modules.keys() - {getattr(plugins.host.generator, "library", None)}:
         state = getattr(sys.modules.get(name), "get_rng_state", None)
         state = state or getattr(sys.modules.get(f"{name}.random"), "get_state", None)
         parts = () if state is None else now if type(now := state()) is tuple else (now,)
