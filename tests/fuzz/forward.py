@@ -113,7 +113,7 @@ def _pairing(w: World, jvp: Pair, forward: bool) -> Any:
 def _linearized(w: World, jvp: Pair, forward: bool) -> Any:
     if not forward:
         return [jvp(w.values, w.primals, t)[1] for t in (w.tangents, w.others)]
-    _, along = transforms.linearize(w.values, *w.primals)
+    _, along = transforms.linearize(w.values, *w.primals, allow_constant=True)
     return [along(*t) for t in (w.tangents, w.others)]
 
 
