@@ -121,10 +121,7 @@ class BatchBackend(TransformedBackend):
             elif not b.level.live:
                 b.level.check()
             if not some:
-                given = []
-                for x in args:
-                    kept = type(x) in SCALARS
-                    given.append(x.values if type(x) is kind else x if kept else self.replaced(x, _values))
+                given = [x.values if type(x) is kind else self.replaced(x, _values) for x in args]
                 out = function(*given, **(kwargs and self.replaced(kwargs, _values)))
                 return kind(b, out, False) if type(out) in types else self.made_of(out, b.same)
             if row is None:
@@ -173,8 +170,9 @@ class BatchBackend(TransformedBackend):
     def _computed(self, b: Batching, row: Row, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """Return the result of a row, or raise the error of the function for one batch element."""
         if not self._raw.isdisjoint(map(type, (*args, *kwargs.values()))):  # they are shared by all batch elements
-            args = [b.level.enter(x) if type(x) in self._raw and x.shape else x for x in args]
-            kwargs = {name: b.level.enter(x) if type(x) in self._raw else x for name, x in kwargs.items()}
+            enter, raw, is_kind = b.level.enter, self._raw, self.is_kind  # an integer may be a parameter: an exponent
+            args = [enter(x) if type(x) in raw and (x.shape or not is_kind(x.dtype, "integral")) else x for x in args]
+            kwargs = {name: enter(x) if type(x) in raw else x for name, x in kwargs.items()}
         own: Exception | None
         try:
             return row(b, function, *args, **kwargs)

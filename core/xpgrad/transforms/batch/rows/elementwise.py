@@ -27,14 +27,14 @@ def elementwise(b: Batching, function: Callable[..., Any], *args: Any, **options
         if type(x) is kind:
             own = len(x.values.shape) - x.batched
             ndim = own if own > ndim else ndim
+        elif type(x) in (list, tuple):  # an array for some libraries
+            ndim = max(ndim, _depth(x))
     if options:
         options = {name: b.aligned(x, ndim) for name, x in options.items()}
-    aligned = []
-    for x in args:
-        if type(x) is not kind:
-            aligned.append(x)
-        elif x.batched and len(x.values.shape) <= ndim:
-            aligned.append(b.aligned(x, ndim))
-        else:
-            aligned.append(x.values)
+    aligned = [b.aligned(x, ndim) if type(x) is kind else x for x in args]
     return b.made(b.base.restore(function(*aligned, **options)))
+
+
+def _depth(x: Any) -> int:
+    """Return the number of axes of nested lists."""
+    return (1 + _depth(x[0]) if x else 1) if isinstance(x, (list, tuple)) else getattr(x, "ndim", 0)

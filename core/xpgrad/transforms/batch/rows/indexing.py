@@ -4,6 +4,7 @@ If an element is indexed by arrays separated by a slice, their axes come first i
 index array that differs between elements requires another index array that counts the elements.
 """
 
+import operator
 from collections.abc import Callable, Sequence
 from types import EllipsisType, NoneType
 from typing import Any, NamedTuple
@@ -57,7 +58,8 @@ def place(b: Batching, index: Index, shape: Shape, front: bool) -> BatchIndex:
     if differs and any(is_mask(b, item) for item in arrays):
         items = _without_masks(b, items)
         arrays = [item for item in items if type(item) is b.kind]
-    advanced = [i for i, item in enumerate(items) if _is_advanced(b, item, arrays)]
+    kinds = (b.kind, bool, int) if arrays else (bool,)  # integers are index arrays next to another index array
+    advanced = [i for i, item in enumerate(items) if type(item) in kinds]
     widths = [1 if is_mask(b, item) else item.ndim for item in arrays]
     width = max([*widths, *(1 for item in items if isinstance(item, bool))], default=0)
     gaps = [items[i] for i in range(advanced[0], advanced[-1]) if i not in advanced] if advanced else []
@@ -123,11 +125,6 @@ def is_mask(b: Batching, item: Any) -> bool:
     return type(item) is b.kind and b.base.is_kind(item.dtype, "bool")
 
 
-def _is_advanced(b: Batching, item: Any, arrays: Sequence[BatchArray]) -> bool:
-    """Return whether an item is an index array; integers are index arrays next to another index array."""
-    return type(item) is b.kind or isinstance(item, bool) or bool(arrays and type(item) not in BASIC - {int})
-
-
 def _without_masks(b: Batching, items: Sequence[Any]) -> list[Any]:
     """Return an index with the positions where masks are true in their place."""
     found: list[Any] = []
@@ -141,8 +138,11 @@ def _without_masks(b: Batching, items: Sequence[Any]) -> list[Any]:
 
 @row("x[]", "getitem")
 def getitem(b: Batching, function: Callable[..., Any], x: Any, /, index: Index) -> Any:
-    """Return items of batch elements."""
-    return taken(b, x, index)
+    """Return items of batch elements; lists, and arrays of the library, are the same indices for all."""
+    items = index if type(index) is tuple else (index,)
+    if BASIC.issuperset(map(type, items)) or BASIC.union((b.kind, bool)).issuperset(map(type, items)):
+        return taken(b, x, index)
+    return b.backend.by_variables(operator.getitem, (x, index), {})
 
 
 def taken(b: Batching, x: BatchArray, index: Index) -> Array:
@@ -156,9 +156,9 @@ def take(
     b: Batching, function: Callable[..., Any], x: Any, indices: Any, /, *, axis: int | None = None, **options: Any
 ) -> Any:
     """Return items of batch elements along one axis."""
-    along = b.only_axis(axis, x)
-    if not indices.batched:
-        return b.restored(function(x.values, indices.values, axis=along, **options))
+    along, indices = b.only_axis(axis, x), b.opened(indices)
+    if type(indices) is not b.kind:
+        return b.restored(function(x.values, indices, axis=along, **options))
     return taken(b, x, at_axis(along - 1, indices))
 
 

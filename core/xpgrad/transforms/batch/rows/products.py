@@ -174,5 +174,5 @@ def outer(b: Batching, function: Callable[..., Any], x1: Any, x2: Any, /) -> Any
     """Return the products of each element of a vector with each of another."""
     if x1.ndim != 1 or x2.ndim != 1:
         raise ShapeError(f"outer: expected two vectors, got shapes {x1.shape} and {x2.shape}")
-    v1, v2 = x1.values[..., :, None], x2.values[..., None, :]
+    v1, v2 = b.front(x1)[..., :, None], b.front(x2)[..., None, :]
     return product(b, v1, v2, (*x1.shape, *x2.shape), lambda: b.xp.multiply(v1, v2))
