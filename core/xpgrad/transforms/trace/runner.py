@@ -62,7 +62,7 @@ class Runner:
     def first(self) -> Any:
         """Return the result of the recorded run, after storing the values that it has written."""
         trace = self._trace
-        outputs, residuals, leaves = trace.outputs(), trace.residuals, trace.leaves
+        outputs, residuals, leaves = trace.outputs(), [*trace.residuals], [*trace.leaves]
         trace.forget()
         return self._finished(outputs, residuals, leaves, trace.surroundings.states, first=True)
 

@@ -387,8 +387,9 @@ class Trace:
     # The result of this run
 
     def forget(self) -> None:
-        """Drop all arrays of this run."""
-        self._arrays, self._connected, self.residuals, self.leaves = [], [], [], []
+        """Drop all arrays of this run, also from the copies of `with_numbers`."""
+        for held in (self._arrays, self._connected, self.residuals, self.leaves):
+            held.clear()
         self.level.forget()
 
     def outputs(self) -> list[Array]:

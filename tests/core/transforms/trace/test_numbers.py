@@ -1,7 +1,9 @@
 """Python floats among the arguments of compiled functions: inputs where they only meet arrays, else constants."""
 
+import gc
 import math
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -170,3 +172,15 @@ def test_decisions_on_numbers_are_never_reused_for_other_numbers(decision):
         warnings.simplefilter("ignore", CompileWarning)
         for c in (0.1, 0.1, 0.1, 0.2, 0.3, 0.9, 1.5, -0.5, 0.0, 2.0):
             np.testing.assert_allclose(compiled(X, c), f(Variable(X), c).array, rtol=1e-6)
+
+
+def test_programs_for_any_numbers_keep_no_arrays_of_recorded_calls():
+    f = xpgrad.compile(lambda x, c: xp.sin(x) * c)
+    found = []
+    for c in (0.1, 0.2, 0.3):
+        x = X.copy()
+        found += [weakref.ref(x), weakref.ref(f(x, c))]
+        del x
+    gc.collect()
+    assert [each() for each in found] == [None] * 6
+    assert f.cache_info().hits == 1

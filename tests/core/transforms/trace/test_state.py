@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import threading
 import types
 import warnings
 
@@ -288,21 +289,26 @@ REPEATED = (
 )
 DEPENDENT = (
     *("o.n += 1; a.append(o.n)", "g = d[x.shape]; d[4, 3] = g + 1", "o.n += 1; g += len(vars(o)) + o.n", "k.n += 1"),
+    *("a[0] += 1; g = a[-1] > 4", "o.n += 1; g = vars(o)['n'] > 4", "Wrapping.c += 1; g = k.c > 4"),
+    *("o.n += 1; g = sum(vars(o).values()) > 4", "g += 1; a[0] = globals()['g']", "net.m = net.m or 0; net.m += 1"),
+    "with lock: o.n += 1",
 )
-"""A program would have to know what is there."""
+"""A program would have to know what is there, or to enter a lock."""
 
 
 @pytest.mark.parametrize("statement", [*REPEATED, *DEPENDENT])
 def test_numbers_and_containers_outside_change_at_each_run(statement):
     class Wrapping:
+        c = 0
+
         def __setattr__(self, name, value):
             object.__setattr__(self, name, value % 4)
 
     found = []
     for compiled in (False, True):
         o, k, net = types.SimpleNamespace(n=0), Wrapping(), Link()
-        space = {"o": o, "a": [0], "d": {(4, 3): 0}, "g": 0, "k": k, "net": net}
-        k.n = net.n = 0
+        space = {"o": o, "a": [0], "d": {(4, 3): 0}, "g": 0, "k": k, "net": net, "lock": threading.Lock()}
+        space["Wrapping"], Wrapping.c, k.n, net.n, net.m = Wrapping, 0, 0, 0, None
         exec(f"def f(x):\n    global a, g\n    {statement}\n    return x * 2\n", space)
         f = compile(space["f"]) if compiled else space["f"]
         with warnings.catch_warnings():
@@ -311,6 +317,6 @@ def test_numbers_and_containers_outside_change_at_each_run(statement):
                 if call == 5:
                     o.n = space["d"][4, 3] = space["g"] = 10
                 f(X if compiled else Variable(X))
-                found.append(repr([o, space["a"], space["d"], space["g"], k.n, net.n]))
+                found.append(repr([o, space["a"], space["d"], space["g"], k.n, net.n, net.m]))
     assert found[8:] == found[:8]
     assert bool(f.cache_info().hits) == (statement in REPEATED)

@@ -295,10 +295,8 @@ class Calls(Reads):
             return UNSEEN
         self.use(args)
         plain, module = all(kind_of(x) is SIMPLE for x in args), getattr(f, "__module__", None) or ""
-        again = (
-            module in STATES or f in (threading.get_ident, os.fspath) or getattr(f, "__name__", "").startswith("_path_")
-        )
-        if plain and again and f is not sys._getframe:
+        named = f in (threading.get_ident, os.fspath) or getattr(f, "__name__", "").startswith("_path_")
+        if plain and (module in STATES or named) and f is not sys._getframe:
             return self.read("call", f, tuple(args), f(*args))
         if module in IMPURE or f is open:
             self.refuse(f"it calls {f.__name__}, which may give something else at each call")
@@ -321,11 +319,8 @@ class Calls(Reads):
             sh.waits = True
             if isinstance(f, CACHES):
                 seen = len(args) == len(sh.given) + len(sh.keywords)
-                known = (
-                    is_constant(x) or kind_of(x) is SIMPLE or (kind_of(x) is OTHER and id(x) in self.known)
-                    for x in args
-                )
-                if seen and all(known):
+                others = [x for x in args if not (is_constant(x) or kind_of(x) is SIMPLE)]
+                if seen and all(kind_of(x) is OTHER and id(x) in self.known for x in others):
                     cached = functools.partial(f, **sh.keywords) if sh.keywords else f
                     self.cached.append((cached, tuple(sh.given)))
                     sh.late = functools.partial(cached, *sh.given)
@@ -461,6 +456,7 @@ class Calls(Reads):
             return
         if is_ours(type(x).__module__) or type(x).__module__ == "builtins" or id(x) in self.made:
             return
+        self.locked |= "__enter__" in names and type(x).__module__ in ("_thread", "threading")
         for name in names:
             self.read("inherited", x, name, inherited(type(x), name))
         self.state_of(x)

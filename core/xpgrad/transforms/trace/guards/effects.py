@@ -8,6 +8,7 @@ from contextlib import suppress
 from contextvars import Context
 from typing import Any, NamedTuple
 
+from xpgrad.locks import shared_lock
 from xpgrad.transforms.trace.guards.guard import ABSENT, Guard, in_c, is_constant
 from xpgrad.transforms.trace.guards.objects import BOX, TRACED, is_inside, kind_of
 from xpgrad.transforms.trees import flatten
@@ -70,14 +71,18 @@ class Set(NamedTuple):
             self.effect.set(value)
 
 
+increasing = shared_lock()  # held while programs increase numbers
+
+
 class Increase(Set):
     """A number outside to which a program adds the numbers in `value` at each run: a counter."""
 
     __slots__ = ()
 
     def run(self, computed: Any) -> None:
-        """Increase the number."""
-        self.effect.set(functools.reduce(operator.add, self.value, self.effect.now()))
+        """Increase the number, while no other thread does."""
+        with increasing:
+            self.effect.set(functools.reduce(operator.add, self.value, self.effect.now()))
 
 
 def repeated_call(

@@ -11,7 +11,7 @@ from typing import Any
 from xpgrad.backend.plugins import plugins
 from xpgrad.transforms.containers import container_of
 from xpgrad.transforms.trace.guards import objects
-from xpgrad.transforms.trace.guards.effects import Effect, Increase, Set, repeated
+from xpgrad.transforms.trace.guards.effects import Effect, Increase, Set, increasing, repeated, repeated_call
 from xpgrad.transforms.trace.guards.guard import ABSENT, READ, Guard, contents, inherited, is_constant, name_of, same
 from xpgrad.transforms.trace.guards.numbers import Numbers
 from xpgrad.transforms.trace.guards.objects import ARRAY, BOX, OTHER, SIMPLE, TRACED, VIEW, is_inside, kind_of
@@ -40,7 +40,9 @@ class Facts:
         Functions with a cache that were called, and their arguments; the floats among the arguments.
     added, reads, steps : number or None, Counter, dict of list
         The operand of an assignment like ``a.n += 1`` whose result is about to be stored; how often numbers were read,
-        or set otherwise, and such operands, by their places.
+        and such operands, or None for other assignments, by their places.
+    locked : bool
+        Whether the call has entered a lock of Python, which programs do not enter.
     warnings, reason : list of str, str or None
         Reads that are not guarded, and why no guards can say whether a program fits.
     entered, made, known, passed : dict
@@ -56,7 +58,7 @@ class Facts:
         self.at: Any = None
         self.made, self.known, self.passed = dict[int, Any](), dict[int, Any](), dict[int, Any]()
         self.cached, self.entered = list[tuple[Any, tuple[Any, ...]]](), dict[tuple[int, Any], Any]()
-        self.seen, self.numbers = set[Any](), Numbers()
+        self.seen, self.numbers, self.locked = set[Any](), Numbers(), False
         self.added: Any = None
         self.reads, self.steps = collections.Counter[Any](), dict[Any, list[Any]]()
 
@@ -174,10 +176,7 @@ class Facts:
                 self.refuse("it sets an attribute or item of an object that is not seen")
             return
         place, added, self.added = (id(owner), name_of(key)), self.added, None
-        if added is None:
-            self.reads[place] += 1  # only increments do not depend on what was there
-        else:
-            self.steps.setdefault(place, []).append(added)
+        self.steps.setdefault(place, []).append(added)
         if id(owner) not in self.made and place not in self.effects and kind_of(owner) is not TRACED:
             self.known[id(owner)] = owner
             self.effects[place] = Effect(kind, owner, key, Guard(kind, owner, key, None).now())
@@ -259,11 +258,8 @@ class Facts:
 
     def state_of(self, x: Any) -> None:
         """Look at the arrays and numbers in an object of another library, such as a polynomial or a layer."""
-        if (
-            kind_of(x) is not OTHER
-            or id(x) in self.made
-            or not any(is_of_arrays(k.__module__) for k in type(x).__mro__)
-        ):
+        outside = kind_of(x) is OTHER and id(x) not in self.made
+        if not (outside and any(is_of_arrays(kind.__module__) for kind in type(x).__mro__)):
             return
         if "random" in type(x).__module__ or type(x).__name__ == "Generator":
             self.refuse(f"it draws numbers by a {type(x).__name__}, whose state is not seen; use xpgrad.random")
@@ -306,8 +302,12 @@ class Facts:
                 del self.effects[place]
         for function, args in self.cached:
             self.read("call", function, args, function(*args))
-        for key, guard in list(self.guards.items()):
-            if key[1:] not in kept and not guard.holds():
+        broken, counters = self._broken(), [(s.effect, s.effect.value) for s in self.sets if isinstance(s, Increase)]
+        if counters:  # what the call has read after an increase, at another place, is not so at the start of a call
+            with increasing:
+                broken |= repeated_call((), counters, self._broken)[0]
+        for key, guard in broken.items():
+            if key[1:] not in kept:
                 del self.guards[key]
                 if guard.kind != "values":
                     self.changed.append(guard)
@@ -316,8 +316,13 @@ class Facts:
 
     def _is_counter(self, place: tuple[int, Any], effect: Effect, now: Any) -> bool:
         """Return whether all that the call has read or set of a number are its own increments."""
-        steps = self.steps.get(place, ())
-        return self.reads[place] == len(steps) > 0 and same(now, functools.reduce(operator.add, steps, effect.value))
+        steps = self.steps.get(place, [None])
+        own = type(effect.value) in COUNTED and self.reads[place] == len(steps) and not (self.locked or None in steps)
+        return own and same(now, functools.reduce(operator.add, steps, effect.value))
+
+    def _broken(self) -> dict[Any, Guard]:
+        """Return the guards that do not hold now."""
+        return {key: guard for key, guard in self.guards.items() if not guard.holds()}
 
     def undo(self) -> None:
         """Restore the values before all assignments of the call."""

@@ -93,11 +93,7 @@ class Reads(Facts):
         found = inherited(kind, name)
         if isinstance(inherited(kind, "__getattribute__"), types.FunctionType):
             return self._waiting(sh)
-        if (
-            found is not ABSENT
-            and not isinstance(found, (*objects.FUNCTIONS, *objects.SLOTS))
-            and hasattr(type(found), "__get__")
-        ):
+        if hasattr(type(found), "__get__") and not isinstance(found, (*objects.FUNCTIONS, *objects.SLOTS)):
             data = hasattr(type(found), "__set__")
             if data or name not in getattr(o, "__dict__", ()):
                 return self._of_descriptor(sh, o, name, found)
