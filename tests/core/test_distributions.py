@@ -18,7 +18,7 @@ MAX_LINES = {
     "xpgrad_c/": 3_237,
     "xpgrad/transforms/trace/executors/": 193,
     "xpgrad/transforms/trace/": 8_301,
-    "xpgrad/transforms/batch/": 2_370,
+    "xpgrad/transforms/batch/": 2_368,
     "xpgrad/transforms/dual/": 1_280,
     "xpgrad/transforms/loops/": 2_267,
     "xpgrad/transforms/series/": 730,
