@@ -72,9 +72,10 @@ def stacks(draw: Draw, name: str, samples: Iterator[Sample], count: int) -> Iter
 
 
 def _fits(sample: Sample) -> bool:
-    """Return whether a sample is small, and does not add or multiply all its integers: a stack may overflow."""
+    """Return whether a sample is small, and does not multiply all its numbers or add integers: a stack may overflow."""
     sizes = [host.size for host in sample.hosts]
-    if sample.name in ("sum", "prod") and sample.parameters.get("axis") is None and sample.hosts[0].dtype.kind in "iu":
+    whole = sample.parameters.get("axis") is None
+    if whole and (sample.name == "prod" or (sample.name == "sum" and sample.hosts[0].dtype.kind in "iu")):
         return False
     return bool(sizes) and min(sizes) > 0 and sum(sizes) <= MAX_SIZE
 
