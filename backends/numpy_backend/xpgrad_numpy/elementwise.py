@@ -62,7 +62,8 @@ def _by_loops(loops: Sequence[np.ufunc], gy: Array, values: Values, owned: bool)
 
     One thread computes whole arrays: a loop over memory takes no longer than one over blocks.
     """
-    in_place, number = owned and _is_writable(gy), threads() if gy.nbytes >= LIGHT_FROM else 1
+    # NumPy rounds the product of one complex number otherwise if it is computed in place
+    in_place, number = owned and gy.dtype in PLAIN and _is_writable(gy), threads() if gy.nbytes >= LIGHT_FROM else 1
     flat = _flat(gy, gy.shape)
     operands = [[_flat(value, gy.shape) for value in each] for each in values]
     if flat is None or not (in_place or number > 1):

@@ -170,9 +170,8 @@ class BatchBackend(TransformedBackend):
     def _computed(self, b: Batching, row: Row, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """Return the result of a row, or raise the error of the function for one batch element."""
         if not self._raw.isdisjoint(map(type, (*args, *kwargs.values()))):  # they are shared by all batch elements
-            enter, raw, is_kind = b.level.enter, self._raw, self.is_kind  # an integer may be a parameter: an exponent
-            args = [enter(x) if type(x) in raw and (x.shape or not is_kind(x.dtype, "integral")) else x for x in args]
-            kwargs = {name: enter(x) if type(x) in raw else x for name, x in kwargs.items()}
+            args = [b.level.enter(x) if type(x) in self._raw and x.shape else x for x in args]
+            kwargs = {name: b.level.enter(x) if type(x) in self._raw else x for name, x in kwargs.items()}
         own: Exception | None
         try:
             return row(b, function, *args, **kwargs)

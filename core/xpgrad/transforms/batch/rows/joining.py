@@ -52,6 +52,7 @@ def _reshaped(b: Batching, x: BatchArray, shape: Shape) -> Array:
 
 def broadcast(b: Batching, x: BatchArray, shape: Shape) -> Array:
     """Return an array with elements broadcast to `shape`; a shared array remains shared."""
+    x = x if type(x) is b.kind else b.level.enter(x)  # a number of the library
     values: Array = b.aligned(x, len(shape))
     lead = (b.size,) if x.batched else ()
     return b.kind(b, b.base.restore(b.xp.broadcast_to(values, shape=(*lead, *shape))), x.batched)
