@@ -220,7 +220,7 @@ def _added(values: Array, numbers: Array, axis: int, length: int, chunks: Any) -
 
 def _partial_sum(values: Any, numbers: Any, rows: Any, axis: int, length: int) -> Any:
     """Return the contribution of a chunk of values to a chunk of the result, with a leading axis of length 1."""
-    if numbers.size and not 0 <= numbers.min() <= numbers.max() < length:
+    if values.size and not 0 <= numbers.min() <= numbers.max() < length:
         raise IndexError(f"scatter_add: expected numbers from {-length} to {length - 1}")
     shape = (*values.shape[:axis], len(rows), *values.shape[axis + 1 :])
     total = np.zeros(shape, values.dtype)
