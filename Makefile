@@ -204,6 +204,10 @@ $(VENV)/stamp-release: pyproject.toml release/requirements.txt | $(VENV)/stamp-p
 	$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
+$(VENV)/stamp-bench: pyproject.toml plugins/xpgrad-torch/pyproject.toml | $(VENV)/stamp-build
+	$(EDITABLE) --group bench --editable . --editable plugins/xpgrad-torch
+	@touch $@
+
 # `demo` is an extra, so that users can install it.
 $(VENV)/stamp-demo: pyproject.toml | $(VENV)/stamp-build
 	$(EDITABLE) --editable '.[demo]'

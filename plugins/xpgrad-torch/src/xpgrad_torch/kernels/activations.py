@@ -13,7 +13,6 @@ from xpgrad_torch.kernels.windows import FLOATS
 _hardtanh_x = torch.ops.aten.hardtanh_backward.default
 _silu_x = torch.ops.aten.silu_backward.default
 _leaky_relu_x = torch.ops.aten.leaky_relu_backward.default
-SMALLEST = {torch.float32: 2.0**-149, torch.float64: 2.0**-1074}
 
 
 def clipped_relu(x: Array, /, z: float) -> Array:
@@ -58,7 +57,9 @@ def leaky_relu(x: Array, /, slope: float) -> Array:
 
 def leaky_relu_x(gy: Array, x: Array, slope: float, /) -> Array:
     """Return `gy`, times `slope` where `x` is negative or NaN; PyTorch's function takes 0 for negative."""
-    return _leaky_relu_x(gy, x + SMALLEST[x.dtype], slope, False) if _alike(gy, x) else NotImplemented
+    if not _alike(gy, x):
+        return NotImplemented
+    return _leaky_relu_x(gy, torch.ge(x, 0.0, out=torch.empty_like(x)), slope, False)
 
 
 def sigmoid_weighted(x: Array, /, beta: float) -> Array:
