@@ -29,7 +29,7 @@ MAX_LINES = {
     "xpgrad/drawing/": 1_227,
     "xpgrad/cli/": 2_492,
     "xpgrad/hints.py": 177,
-    "xpgrad/special/": 4_187,
+    "xpgrad/special/": 4_179,
     "xpgrad/distributions/": 2_691,
     "xpgrad/scipy/fft/": 208,
     "xpgrad/scipy/integrate/": 348,
@@ -42,7 +42,7 @@ MAX_LINES = {
     "xpgrad/scipy/stats/": 454,
     "xpgrad/scipy/": 1_285,
     "xpgrad/programs/": 450,
-    "xpgrad/": 34_166,
+    "xpgrad/": 34_129,
 }
 """Blank ones are not counted; the first folder that fits counts. The chapters of SciPy have at most 6,000 together."""
 

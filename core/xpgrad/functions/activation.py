@@ -9,16 +9,7 @@ from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.shared.precision import fitted, narrowed, widened
 from xpgrad.backend import random
 from xpgrad.config import config
-from xpgrad.functions.checks import (
-    floating,
-    inexact,
-    invalid,
-    known_spec,
-    real,
-    real_floating,
-    real_number,
-    require_axis,
-)
+from xpgrad.functions import checks
 from xpgrad.graph.primitive import elementwise
 from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.special import exponentials
@@ -30,11 +21,11 @@ __all__ = [
     "relu6", "rrelu", "selu", "sigmoid", "softmax", "softplus", "swish", "tanh",
 ]  # fmt: skip
 
-sigmoid = real(exponentials.expit, "sigmoid")
-tanh = inexact(array_api.tanh, "tanh")
+sigmoid = checks.real(exponentials.expit, "sigmoid")
+tanh = checks.inexact(array_api.tanh, "tanh")
 
 
-@floating
+@checks.floating
 @elementwise(x=lambda xp, gy, y: xp.gate(gy, y))
 def relu(xp: Namespace, x: AnyArray, /) -> Array:
     """Rectified linear unit, ``max(x, 0)``, elementwise. The derivative at 0 is 0.
@@ -46,7 +37,7 @@ def relu(xp: Namespace, x: AnyArray, /) -> Array:
     return xp.clip(x, 0)
 
 
-@floating
+@checks.floating
 @elementwise(x=lambda xp, gy, y, z: xp.where((y > 0) & (y < z), gy, 0.0))
 def clipped_relu(xp: Namespace, x: AnyArray, /, z: float = 20.0) -> Array:
     """Rectified linear unit with a ceiling, ``min(max(x, 0), z)``, elementwise. The derivative at both kinks is 0.
@@ -56,14 +47,14 @@ def clipped_relu(xp: Namespace, x: AnyArray, /, z: float = 20.0) -> Array:
     x : Variable or array, real floating-point
     z : float
     """
-    real_number(z, "clipped_relu", "z")
+    checks.real_number(z, "clipped_relu", "z")
     spec = xp.spec_of(x)
     return narrowed(xp, xp.clip(widened(xp, x, spec), 0.0, z), spec)
 
 
 def relu6(x: AnyArray) -> Variable:
     """Return `clipped_relu` with the ceiling 6."""
-    real_floating(x, "relu6")
+    checks.real_floating(x, "relu6")
     return clipped_relu(x, z=6.0)
 
 
@@ -80,7 +71,7 @@ def crelu(x: AnyArray, axis: int = 1) -> Variable:
     Shang, Sohn, Almeida, Lee: Understanding and improving convolutional neural networks via concatenated rectified
     linear units, 2016.
     """
-    require_axis(real_floating(x, "crelu"), axis, "crelu")
+    checks.require_axis(checks.real_floating(x, "crelu"), axis, "crelu")
     x = as_variable(x)
     return array_api.concat([relu(x), relu(-x)], axis=axis)
 
@@ -105,16 +96,16 @@ def maxout(x: AnyArray, pool_size: int, axis: int = 1) -> Variable:
     """
     if pool_size < 1:
         raise ValueError(f"maxout: pool_size must be a positive integer, got {pool_size}")
-    spec = real_floating(x, "maxout")
-    axis = require_axis(spec, axis, "maxout")
+    spec = checks.real_floating(x, "maxout")
+    axis = checks.require_axis(spec, axis, "maxout")
     length = spec.shape[axis]
     if length % pool_size:
-        raise invalid("maxout", f"x with a multiple of {pool_size} elements along axis {axis}", f"x is {spec!r}")
+        raise checks.invalid("maxout", f"x with a multiple of {pool_size} elements along axis {axis}", f"x is {spec!r}")
     pools = reshape(x, shape=(*spec.shape[:axis], length // pool_size, pool_size, *spec.shape[axis + 1 :]))
     return array_api.max(pools, axis=axis + 1)
 
 
-@floating
+@checks.floating
 @elementwise(x=lambda xp, gy, x, slope: xp.where(x >= 0, gy, slope * gy))
 def leaky_relu(xp: Namespace, x: AnyArray, /, slope: float = 0.2) -> Array:
     """Leaky rectified linear unit, `x` for nonnegative elements and ``slope * x`` otherwise. The derivative at 0 is 1.
@@ -143,10 +134,10 @@ def prelu(x: AnyArray, W: AnyArray) -> Variable:
 
 def along_features(function: str, x: AnyArray, W: Any, name: str) -> Variable:
     """Reshape `W`, with the shape of `x` from axis 1 on, by appending axes of length 1 up to the rank of `x`."""
-    spec, weights = real_floating(x, function), real_floating(W, function, name)
+    spec, weights = checks.real_floating(x, function), checks.real_floating(W, function, name)
     if spec.shape[1 : 1 + weights.ndim] != weights.shape:
         expect = f"{name} of the shape of x from axis 1 on, {spec.shape[1 : 1 + weights.ndim]}"
-        raise invalid(function, expect, f"x is {spec!r}, {name} is {weights!r}")
+        raise checks.invalid(function, expect, f"x is {spec!r}, {name} is {weights!r}")
     return reshape(W, shape=weights.shape + (1,) * max(spec.ndim - 1 - weights.ndim, 0))
 
 
@@ -183,7 +174,7 @@ def rrelu(x: AnyArray, l: float = 1 / 8, u: float = 1 / 3, *, r: AnyArray | None
     ----------
     Xu, Wang, Chen, Li: Empirical evaluation of rectified activations in convolutional network, 2015.
     """
-    spec = real_floating(x, "rrelu")
+    spec = checks.real_floating(x, "rrelu")
     xp = spec.backend.xp
     if not config.train:
         slopes = xp.full(spec.shape, (l + u) / 2, dtype=spec.dtype, device=spec.device)
@@ -192,15 +183,15 @@ def rrelu(x: AnyArray, l: float = 1 / 8, u: float = 1 / 3, *, r: AnyArray | None
     else:
         if isinstance(r, Variable) and r.requires_grad:
             raise ValueError("rrelu: r must be an array, not a Variable that requires a gradient: it has none")
-        slopes, r_spec = as_array(r), known_spec(r, "rrelu")
+        slopes, r_spec = as_array(r), checks.known_spec(r, "rrelu")
         if r_spec.shape != spec.shape or r_spec.dtype != spec.dtype:
-            raise invalid("rrelu", "r of the shape and dtype of x", f"x is {spec!r}, r is {r_spec!r}")
+            raise checks.invalid("rrelu", "r of the shape and dtype of x", f"x is {spec!r}, r is {r_spec!r}")
     x = as_variable(x)
     y = where(x > 0, x, x * slopes)
     return (y, slopes) if return_r else y
 
 
-@floating
+@checks.floating
 @elementwise(x=lambda xp, gy, x, alpha: xp.where(x >= 0, gy, gy * (alpha * xp.exp(xp.where(x > 0, 0.0, x)))))
 def elu(xp: Namespace, x: AnyArray, /, alpha: float = 1.0) -> Array:
     """Exponential linear unit, `x` where it is positive, else ``alpha * (exp(x) - 1)``. The derivative at 0 is 1.
@@ -230,7 +221,7 @@ def selu(x: AnyArray, alpha: float = 1.6732632423543772848, scale: float = 1.050
     return scale * elu(x, alpha=alpha)
 
 
-@floating
+@checks.floating
 @elementwise(x=lambda xp, gy, y: xp.where((y > 0) & (y < 1), 0.2 * gy, 0.0))
 def hard_sigmoid(xp: Namespace, x: AnyArray, /) -> Array:
     """Piecewise linear sigmoid, ``0.2 * x + 0.5`` between 0 and 1, elementwise. The derivative at both kinks is 0.
@@ -268,7 +259,7 @@ def gelu(x: AnyArray, approximate: Literal["none", "tanh"] = "none") -> Variable
     ----------
     Hendrycks, Gimpel: Gaussian error linear units (GELUs), 2016.
     """
-    real_floating(x, "gelu")
+    checks.real_floating(x, "gelu")
     x = as_variable(x)
     if approximate == "none":
         return normal_weighted(x)
@@ -312,14 +303,14 @@ def swish(x: AnyArray, beta: Operand) -> Variable:
         Shapes do not fit, or a dtype is not real floating-point.
     """
     if (type(beta) is float or type(beta) is int) and math.isfinite(beta):
-        real_floating(x, "swish")
+        checks.real_floating(x, "swish")
         return sigmoid_weighted(x, beta=float(beta))
     slope = along_features("swish", x, beta, "beta") if getattr(beta, "ndim", 0) else beta
     x = as_variable(x)
     return x * sigmoid(x * slope)
 
 
-@floating
+@checks.floating
 @elementwise(x=lambda xp, gy, y, beta: gy * -xp.expm1(-beta * y))
 def softplus(xp: Namespace, x: AnyArray, /, beta: float = 1.0) -> Array:
     """Smooth rectifier, ``log(1 + exp(beta * x)) / beta``, elementwise, without overflow.
@@ -335,7 +326,7 @@ def softplus(xp: Namespace, x: AnyArray, /, beta: float = 1.0) -> Array:
     return narrowed(xp, (xp.clip(scaled, 0) + xp.log1p(xp.exp(-xp.abs(scaled)))) / beta, spec)
 
 
-@floating
+@checks.floating
 def softmax(x: AnyArray, /, axis: int = 1) -> Variable:
     """Exponentials divided by their sum along `axis`, without overflow.
 
@@ -352,7 +343,7 @@ def softmax(x: AnyArray, /, axis: int = 1) -> Variable:
     return exponentials.softmax(x, axis=axis)
 
 
-@floating
+@checks.floating
 def log_softmax(x: AnyArray, /, axis: int = 1) -> Variable:
     """Logarithm of `softmax`: ``x - log(sum(exp(x)))`` along `axis`, without overflow.
 

@@ -10,17 +10,8 @@ from xpgrad.backend.checks import require_together
 from xpgrad.backend.indexing import counted
 from xpgrad.backend.spec import Spec
 from xpgrad.config import WATCHED, config, switches
+from xpgrad.functions import checks
 from xpgrad.functions.activation import log_softmax, softplus
-from xpgrad.functions.checks import (
-    KnownCombinations,
-    integral,
-    invalid,
-    known_spec,
-    real_floating,
-    require_integral,
-    require_option,
-    require_real_floating,
-)
 from xpgrad.functions.mixed import in_dtype_of
 from xpgrad.graph.primitive import elementwise, primitive
 from xpgrad.graph.variable import Variable, as_array, as_variable
@@ -183,14 +174,14 @@ def softmax_cross_entropy(
         A label is not a class; where the library checks indices (on the host, except JAX), and everywhere in debug
         mode. Else the loss is NaN.
     """
-    spec, target = known_spec(x, "softmax_cross_entropy"), known_spec(t, "softmax_cross_entropy")
+    spec, target = checks.known_spec(x, "softmax_cross_entropy"), checks.known_spec(t, "softmax_cross_entropy")
     if (spec, target) not in _labels_of_logits:
         _check_specs(spec, target)
     if reduce not in ("mean", "no"):
         raise ValueError(f"softmax_cross_entropy: reduce must be 'mean' or 'no', got {reduce!r}")
     if soft_target_loss != "cross-entropy":
         kinds = "cross-entropy", "kl-divergence"
-        require_option("softmax_cross_entropy", "soft_target_loss", soft_target_loss, kinds)
+        checks.require_option("softmax_cross_entropy", "soft_target_loss", soft_target_loss, kinds)
     if class_weight is not None:
         class_weight = _class_weight(class_weight, spec)
     if spec.half:
@@ -206,30 +197,32 @@ def softmax_cross_entropy(
     return cross_entropy(x, t, score, class_weight, normalize=bool(normalize), ignore_label=ignore_label, reduce=reduce)
 
 
-_labels_of_logits = KnownCombinations()
+_labels_of_logits = checks.KnownCombinations()
 
 
 def _check_specs(x: Spec, t: Spec) -> None:
     """Raise `InvalidType` unless `x` can be logits and `t` their labels or probabilities."""
     name = "softmax_cross_entropy"
-    require_real_floating(x, name)
+    checks.require_real_floating(x, name)
     if x.ndim < 2 or not x.shape[1]:
-        raise invalid(name, "x of shape (N, C, ...) with C > 0", f"x is {x!r}")
+        raise checks.invalid(name, "x of shape (N, C, ...) with C > 0", f"x is {x!r}")
     if t.differentiable:
         if t.shape != x.shape or t.complex:
-            raise invalid(name, f"t of integers, or real floating-point and of the shape of x: {x!r}", f"t is {t!r}")
+            raise checks.invalid(
+                name, f"t of integers, or real floating-point and of the shape of x: {x!r}", f"t is {t!r}"
+            )
     else:
-        require_integral(t, name)
+        checks.require_integral(t, name)
         if t.shape != x.shape[:1] + x.shape[2:]:
             expect = f"t of shape {x.shape[:1] + x.shape[2:]}, one label for each example of x"
-            raise invalid(name, expect, f"x is {x!r}, t is {t!r}")
+            raise checks.invalid(name, expect, f"x is {x!r}, t is {t!r}")
     _labels_of_logits.add((x, t))
 
 
 def _class_weight(weight: Any, spec: Spec) -> Array:
     if isinstance(weight, Variable):
         raise ValueError("softmax_cross_entropy: class_weight must be an array, not a Variable: it has no gradient")
-    found = real_floating(weight, "softmax_cross_entropy", "class_weight")
+    found = checks.real_floating(weight, "softmax_cross_entropy", "class_weight")
     if found.shape != spec.shape[1:2]:
         raise ValueError(
             f"softmax_cross_entropy: class_weight must have shape {spec.shape[1:2]}, one weight for each class; "
@@ -285,11 +278,11 @@ def sigmoid_cross_entropy(x: AnyArray, t: AnyArray, normalize: bool = True, redu
     -------
     Variable, shape () or the shape of `x`
     """
-    spec, target = real_floating(x, "sigmoid_cross_entropy"), integral(t, "sigmoid_cross_entropy")
+    spec, target = checks.real_floating(x, "sigmoid_cross_entropy"), checks.integral(t, "sigmoid_cross_entropy")
     if reduce not in ("mean", "no"):
         raise ValueError(f"sigmoid_cross_entropy: reduce must be 'mean' or 'no', got {reduce!r}")
     if spec.shape != target.shape:
-        raise invalid("sigmoid_cross_entropy", f"t of shape {spec.shape}, as x", f"t is {target!r}")
+        raise checks.invalid("sigmoid_cross_entropy", f"t of shape {spec.shape}, as x", f"t is {target!r}")
     counted = array_api.not_equal(t, -1)
     require_together("sigmoid_cross_entropy", x, t)
     labels = array_api.astype(t, spec.dtype)

@@ -8,22 +8,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from xpgrad.array_api import (
-    argsort,
-    astype,
-    clip,
-    concat,
-    expand_dims,
-    floor_divide,
-    logical_and,
-    maximum,
-    minimum,
-    permute_dims,
-    reshape,
-    take,
-    where,
-)
-from xpgrad.array_api import round as round_
+from xpgrad import array_api as xpa
 from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.checks import integral, invalid, real_floating
@@ -61,7 +46,7 @@ def regions(
     if boxes.ndim != 2 or boxes.shape[1] != columns:
         raise invalid(function, f"rois of shape (R, {columns})", f"rois is {boxes!r}")
     wide = spec.backend.namespace.result_type(spec.wide, boxes.wide)
-    return spec, astype(constant_variable(as_variable(rois).array), wide, copy=False), out
+    return spec, xpa.astype(constant_variable(as_variable(rois).array), wide, copy=False), out
 
 
 def images_of(function: str, rois: Variable, roi_indices: AnyArray) -> Variable:
@@ -73,19 +58,19 @@ def images_of(function: str, rois: Variable, roi_indices: AnyArray) -> Variable:
 
 
 def _whole(x: Variable) -> Variable:
-    return astype(x, x.node.spec.backend.default_dtype("int"), copy=False)
+    return xpa.astype(x, x.node.spec.backend.default_dtype("int"), copy=False)
 
 
 def _bins(corners: Variable, size: Shape, out: Shape, scale: float, inclusive: bool = False) -> list[Range]:
     """Return the pixels of the bins along both axes, from rectangles (top, left, bottom, right)."""
-    whole, found = _whole(round_(corners * scale)), []
+    whole, found = _whole(xpa.round(corners * scale)), []
     for axis in range(2):
         start, end = whole[:, axis : axis + 1], whole[:, axis + 2 : axis + 3]
-        length = maximum(end - start + int(inclusive), 1)
+        length = xpa.maximum(end - start + int(inclusive), 1)
         bins = numbers(corners.node.spec, out[axis])
-        low = clip(start + floor_divide(bins * length, out[axis]), 0, size[axis])
-        high = clip(start - floor_divide(-(bins + 1) * length, out[axis]), 0, size[axis])
-        found.append((low, maximum(high - low, 0)))
+        low = xpa.clip(start + xpa.floor_divide(bins * length, out[axis]), 0, size[axis])
+        high = xpa.clip(start - xpa.floor_divide(-(bins + 1) * length, out[axis]), 0, size[axis])
+        found.append((low, xpa.maximum(high - low, 0)))
     return found
 
 
@@ -107,22 +92,22 @@ def _reduced(x: Variable, image: Variable, bins: list[Range], combine: Callable[
     Variable, shape (R, out, out, C)
     """
     (top, heights), (left, widths) = bins
-    image, top, heights = (reshape(a, shape=(*a.shape, *(1,) * (3 - a.ndim))) for a in (image, top, heights))
-    left, widths = expand_dims(left, axis=1), expand_dims(widths, axis=1)
+    image, top, heights = (xpa.reshape(a, shape=(*a.shape, *(1,) * (3 - a.ndim))) for a in (image, top, heights))
+    left, widths = xpa.expand_dims(left, axis=1), xpa.expand_dims(widths, axis=1)
     _, h, w, c = x.shape
     total: Variable | None = None
     for tall in [1 << k for k in range(h.bit_length())]:
         if tall > 1:
             x = combine(x[:, : -tall // 2, :, :], x[:, tall // 2 :, :, :])
-        table, i = x, clip(top + heights % tall, 0, h - tall)
+        table, i = x, xpa.clip(top + heights % tall, 0, h - tall)
         for wide in [1 << k for k in range(w.bit_length())]:
             if wide > 1:
                 table = combine(table[:, :, : -wide // 2, :], table[:, :, wide // 2 :, :])
-            j = clip(left + widths % wide, 0, w - wide)
+            j = xpa.clip(left + widths % wide, 0, w - wide)
             place = (image * (h - tall + 1) + i) * (w - wide + 1) + j
-            values = take(reshape(table, shape=(-1, c)), reshape(place, shape=(-1,)), axis=0)
-            used = logical_and(heights // tall % 2 == 1, widths // wide % 2 == 1)
-            part = where(expand_dims(used, axis=-1), reshape(values, shape=(*place.shape, c)), empty)
+            values = xpa.take(xpa.reshape(table, shape=(-1, c)), xpa.reshape(place, shape=(-1,)), axis=0)
+            used = xpa.logical_and(heights // tall % 2 == 1, widths // wide % 2 == 1)
+            part = xpa.where(xpa.expand_dims(used, axis=-1), xpa.reshape(values, shape=(*place.shape, c)), empty)
             total = part if total is None else combine(total, part)
     assert total is not None  # an image has pixels
     return total
@@ -161,14 +146,14 @@ def roi_average_pooling_2d(
     name = "roi_average_pooling_2d"
     spec, corners, out = regions(name, x, rois, outsize, spatial_scale)
     bins = _bins(corners, spec.shape[2:], out, spatial_scale)
-    pixels = permute_dims(astype(x, spec.wide, copy=False), axes=(0, 2, 3, 1))
+    pixels = xpa.permute_dims(xpa.astype(x, spec.wide, copy=False), axes=(0, 2, 3, 1))
     total = _reduced(pixels, images_of(name, corners, roi_indices), bins, operator.add, 0.0)
-    count = maximum(expand_dims(bins[0][1], axis=2) * expand_dims(bins[1][1], axis=1), 1)
-    return channels_first(total / expand_dims(astype(count, spec.wide), axis=-1), spec)
+    count = xpa.maximum(xpa.expand_dims(bins[0][1], axis=2) * xpa.expand_dims(bins[1][1], axis=1), 1)
+    return channels_first(total / xpa.expand_dims(xpa.astype(count, spec.wide), axis=-1), spec)
 
 
 def channels_first(y: Variable, spec: Spec) -> Variable:
-    return astype(permute_dims(y, axes=(0, 3, 1, 2)), spec.dtype, copy=False)
+    return xpa.astype(xpa.permute_dims(y, axes=(0, 3, 1, 2)), spec.dtype, copy=False)
 
 
 def roi_max_pooling_2d(
@@ -192,15 +177,19 @@ def roi_max_pooling_2d(
 def _largest(x: Variable, spec: Spec, image: Variable, bins: list[Range]) -> Variable:
     """Return the largest pixels of bins, shape (R, C, out, out); the first of equal pixels gets the gradient."""
     n, c, h, w = spec.shape
-    lines = reshape(constant_variable(x.array), shape=(n * c, h * w))
-    order = argsort(lines, axis=1, descending=True)
-    ranks = _whole(reshape(argsort(order, axis=1), shape=(n, c, h, w)))
-    rank = _reduced(permute_dims(ranks, axes=(0, 2, 3, 1)), image, bins, minimum, h * w)
-    rank = permute_dims(rank, axes=(0, 3, 1, 2))
-    line = (reshape(image, shape=(-1, 1, 1, 1)) * c + numbers(spec, c, shape=(-1, 1, 1))) * (h * w)
-    found = take(_whole(reshape(order, shape=(-1,))), reshape(line + clip(rank, 0, h * w - 1), shape=(-1,)), axis=0)
-    y = take(reshape(x, shape=(-1,)), reshape(line + reshape(found, shape=rank.shape), shape=(-1,)), axis=0)
-    return where(rank == h * w, 0.0, reshape(y, shape=rank.shape))
+    lines = xpa.reshape(constant_variable(x.array), shape=(n * c, h * w))
+    order = xpa.argsort(lines, axis=1, descending=True)
+    ranks = _whole(xpa.reshape(xpa.argsort(order, axis=1), shape=(n, c, h, w)))
+    rank = _reduced(xpa.permute_dims(ranks, axes=(0, 2, 3, 1)), image, bins, xpa.minimum, h * w)
+    rank = xpa.permute_dims(rank, axes=(0, 3, 1, 2))
+    line = (xpa.reshape(image, shape=(-1, 1, 1, 1)) * c + numbers(spec, c, shape=(-1, 1, 1))) * (h * w)
+    found = xpa.take(
+        _whole(xpa.reshape(order, shape=(-1,))), xpa.reshape(line + xpa.clip(rank, 0, h * w - 1), shape=(-1,)), axis=0
+    )
+    y = xpa.take(
+        xpa.reshape(x, shape=(-1,)), xpa.reshape(line + xpa.reshape(found, shape=rank.shape), shape=(-1,)), axis=0
+    )
+    return xpa.where(rank == h * w, 0.0, xpa.reshape(y, shape=rank.shape))
 
 
 def roi_pooling_2d(x: AnyArray, rois: AnyArray, outh: int, outw: int, spatial_scale: float) -> Variable:
@@ -222,6 +211,6 @@ def roi_pooling_2d(x: AnyArray, rois: AnyArray, outh: int, outw: int, spatial_sc
         The first of the pixels that tie gets the gradient; `rois` get none. See `roi_max_pooling_2d`.
     """
     spec, boxes, out = regions("roi_pooling_2d", x, rois, (outh, outw), spatial_scale, 5)
-    corners = concat([boxes[:, i : i + 1] for i in (2, 1, 4, 3)], axis=1)
+    corners = xpa.concat([boxes[:, i : i + 1] for i in (2, 1, 4, 3)], axis=1)
     bins = _bins(corners, spec.shape[2:], out, spatial_scale, inclusive=True)
     return _largest(as_variable(x), spec, _whole(boxes[:, 0]), bins)

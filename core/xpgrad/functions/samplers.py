@@ -2,21 +2,7 @@
 
 import itertools
 
-from xpgrad.array_api import (
-    astype,
-    clip,
-    concat,
-    expand_dims,
-    floor,
-    matmul,
-    minimum,
-    permute_dims,
-    reshape,
-    stack,
-    take,
-)
-from xpgrad.array_api import broadcast_to as stretched
-from xpgrad.array_api import sum as sum_
+from xpgrad import array_api as xpa
 from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.backend.checks import require_together
 from xpgrad.backend.spec import Spec
@@ -34,7 +20,7 @@ def numbers(spec: Spec, count: int, dtype: Dtype | None = None, shape: Shape = (
     """Return 0 to ``count - 1``, by default as integers, on the device of `spec`."""
     dtype = spec.backend.default_dtype("int") if dtype is None else dtype
     made = spec.backend.namespace.arange(count, dtype=dtype, device=spec.device)
-    return reshape(constant_variable(made), shape=shape)
+    return xpa.reshape(constant_variable(made), shape=shape)
 
 
 def sampled(x: Variable, image: Variable, v: Variable, u: Variable) -> Variable:
@@ -55,18 +41,20 @@ def sampled(x: Variable, image: Variable, v: Variable, u: Variable) -> Variable:
     """
     n, h, w, c = x.shape
     corners = list(itertools.product(_neighbours(v, h), _neighbours(u, w)))
-    places = stack([(image * h + i) * w + j for (i, _), (j, _) in corners])
-    shares = stack([share * part for (_, share), (_, part) in corners])
-    values = take(reshape(x, shape=(n * h * w, c)), reshape(places, shape=(-1,)), axis=0)  # once: one sum of gradients
-    return sum_(expand_dims(shares, axis=-1) * reshape(values, shape=(*places.shape, c)), axis=0)
+    places = xpa.stack([(image * h + i) * w + j for (i, _), (j, _) in corners])
+    shares = xpa.stack([share * part for (_, share), (_, part) in corners])
+    values = xpa.take(
+        xpa.reshape(x, shape=(n * h * w, c)), xpa.reshape(places, shape=(-1,)), axis=0
+    )  # once: one sum of gradients
+    return xpa.sum(xpa.expand_dims(shares, axis=-1) * xpa.reshape(values, shape=(*places.shape, c)), axis=0)
 
 
 def _neighbours(p: Variable, length: int) -> tuple[tuple[Variable, Variable], ...]:
     """Return the two pixels around each coordinate, with their shares."""
-    whole = astype(floor(constant_variable(p.array)), p.node.spec.backend.default_dtype("int"))
-    low = clip(whole, 0, length - 1)
-    share = p - astype(low, p.dtype)
-    return (low, 1 - share), (minimum(low + 1, length - 1), share)
+    whole = xpa.astype(xpa.floor(constant_variable(p.array)), p.node.spec.backend.default_dtype("int"))
+    low = xpa.clip(whole, 0, length - 1)
+    share = p - xpa.astype(low, p.dtype)
+    return (low, 1 - share), (xpa.minimum(low + 1, length - 1), share)
 
 
 def _sampled_with_zeros(x: AnyArray, spec: Spec, v: Variable, u: Variable) -> Variable:
@@ -75,10 +63,10 @@ def _sampled_with_zeros(x: AnyArray, spec: Spec, v: Variable, u: Variable) -> Va
     `v` and `u` have the shape (N, *S), the result (N, *S, C).
     """
     n, _, h, w = spec.shape
-    framed = permute_dims(pad(astype(x, v.dtype, copy=False), ((0, 0), (0, 0), (1, 1), (1, 1)), "constant"),
+    framed = xpa.permute_dims(pad(xpa.astype(x, v.dtype, copy=False), ((0, 0), (0, 0), (1, 1), (1, 1)), "constant"),
                           axes=(0, 2, 3, 1))  # fmt: skip
     image = numbers(spec, n, shape=(-1, *(1,) * (v.ndim - 1)))
-    return sampled(framed, image, clip(v + 1, 0, h + 1), clip(u + 1, 0, w + 1))
+    return sampled(framed, image, xpa.clip(v + 1, 0, h + 1), xpa.clip(u + 1, 0, w + 1))
 
 
 def spatial_transformer_grid(theta: AnyArray, output_shape: tuple[int, int]) -> Variable:
@@ -109,10 +97,10 @@ def spatial_transformer_grid(theta: AnyArray, output_shape: tuple[int, int]) -> 
     xp = spec.backend.namespace
     y, x = (xp.linspace(-1.0, 1.0, n, dtype=spec.wide, device=spec.device) for n in (h, w))
     ones = constant_variable(xp.ones((1, h * w), dtype=spec.wide, device=spec.device))
-    columns, lines = reshape(constant_variable(x), shape=(1, w)), reshape(constant_variable(y), shape=(h, 1))
-    flat = [reshape(stretched(each, shape=(h, w)), shape=(1, h * w)) for each in (columns, lines)]
-    points = matmul(astype(theta, spec.wide, copy=False), concat([*flat, ones], axis=0))
-    return reshape(astype(points, spec.dtype, copy=False), shape=(spec.shape[0], 2, h, w))
+    columns, lines = xpa.reshape(constant_variable(x), shape=(1, w)), xpa.reshape(constant_variable(y), shape=(h, 1))
+    flat = [xpa.reshape(xpa.broadcast_to(each, shape=(h, w)), shape=(1, h * w)) for each in (columns, lines)]
+    points = xpa.matmul(xpa.astype(theta, spec.wide, copy=False), xpa.concat([*flat, ones], axis=0))
+    return xpa.reshape(xpa.astype(points, spec.dtype, copy=False), shape=(spec.shape[0], 2, h, w))
 
 
 @in_single_precision
@@ -140,10 +128,10 @@ def spatial_transformer_sampler(x: AnyArray, grid: AnyArray) -> Variable:
         raise invalid(name, expect, f"x is {spec!r}, grid is {points!r}")
     require_together(name, x, grid)
     wide = spec.backend.namespace.result_type(spec.wide, points.wide)
-    place = astype(grid, wide, copy=False) + 1
+    place = xpa.astype(grid, wide, copy=False) + 1
     u, v = (place[:, i, :, :] * ((n - 1) / 2) for i, n in ((0, spec.shape[3]), (1, spec.shape[2])))
-    y = permute_dims(_sampled_with_zeros(x, spec, v, u), axes=(0, 3, 1, 2))
-    return astype(y, spec.dtype, copy=False)
+    y = xpa.permute_dims(_sampled_with_zeros(x, spec, v, u), axes=(0, 3, 1, 2))
+    return xpa.astype(y, spec.dtype, copy=False)
 
 
 @in_single_precision
@@ -182,16 +170,18 @@ def deformable_convolution_2d_sampler(
         raise invalid(name, f"offset of shape {(n, 2 * kh * kw, oh, ow)}", f"offset is {moves!r}")
     require_together(name, x, offset, W)
     wide = spec.backend.namespace.result_type(spec.wide, moves.wide)
-    right, down = (reshape(part, shape=(n, kh, kw, oh, ow)) for part in _halves(astype(offset, wide, copy=False)))
+    right, down = (
+        xpa.reshape(part, shape=(n, kh, kw, oh, ow)) for part in _halves(xpa.astype(offset, wide, copy=False))
+    )
     axes = [
         numbers(spec, geometry.ksize[i], wide, within)
         + numbers(spec, geometry.out[i], wide, across) * geometry.stride[i]
         for i, within, across in ((0, (-1, 1, 1, 1), (-1, 1)), (1, (-1, 1, 1), (-1,)))
     ]
     taken = _sampled_with_zeros(x, spec, down + (axes[0] - geometry.pad[0]), right + (axes[1] - geometry.pad[1]))
-    columns = astype(permute_dims(taken, axes=(0, 5, 1, 2, 3, 4)), spec.dtype, copy=False)
-    flat = reshape(columns, shape=(n, c * kh * kw, oh, ow))
-    return convolution_nd(flat, reshape(W, shape=(filters.shape[0], c * kh * kw, 1, 1)), b)
+    columns = xpa.astype(xpa.permute_dims(taken, axes=(0, 5, 1, 2, 3, 4)), spec.dtype, copy=False)
+    flat = xpa.reshape(columns, shape=(n, c * kh * kw, oh, ow))
+    return convolution_nd(flat, xpa.reshape(W, shape=(filters.shape[0], c * kh * kw, 1, 1)), b)
 
 
 def _halves(x: Variable) -> tuple[Variable, Variable]:

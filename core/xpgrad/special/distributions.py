@@ -6,16 +6,8 @@ from typing import Any
 from xpgrad.array_api.elementwise.exponential import exp
 from xpgrad.array_api.searching import where
 from xpgrad.graph.variable import Variable
+from xpgrad.special import incomplete_beta
 from xpgrad.special.gamma_functions import LOG_ROOT_2_PI, stirling_error
-from xpgrad.special.incomplete_beta import (
-    beta_density,
-    betainc,
-    betaincc,
-    betainccinv,
-    betaincinv,
-    ratio_density_change,
-    ratio_slope,
-)
 from xpgrad.special.incomplete_gamma import log_excess
 from xpgrad.special.operands import composed, composed_of_counts, special, where_scalars
 from xpgrad.types import AnyArray, Array, Namespace, RealOperand
@@ -43,13 +35,13 @@ def student_density(xp: Namespace, df: Array, t: Array) -> Array:
 )
 def stdtr_slope(xp: Namespace, df: RealOperand, t: RealOperand, /, n: int) -> Array:
     """Derivative of `stdtr` of order `n`, at least 1, with respect to `df`, elementwise."""
-    slope = ratio_slope(xp, xp.full_like(df + t, 0.5), 0.5 * df, t * t, 0, n)
+    slope = incomplete_beta.ratio_slope(xp, xp.full_like(df + t, 0.5), 0.5 * df, t * t, 0, n)
     return 0.5 ** (n + 1) * xp.sign(t) * slope
 
 
 def _change(xp: Namespace, dfn: Array, dfd: Array, x: Array, m: int, n: int) -> Array:
     """Return the derivative of the density of orders `m` by `dfn` and `n` by `dfd`, divided by the density."""
-    return 0.5 ** (m + n) * ratio_density_change(xp, 0.5 * dfn, 0.5 * dfd, x, m, n)
+    return 0.5 ** (m + n) * incomplete_beta.ratio_density_change(xp, 0.5 * dfn, 0.5 * dfd, x, m, n)
 
 
 @special(
@@ -120,7 +112,7 @@ def _ratio_density(xp: Namespace, dfn: Array, dfd: Array, x: Array) -> Array:
     """Return the density of the F distribution."""
     zero = (x == 0) & (dfn > 2)
     a, b, at, rest = _ratio_parts(xp, dfn, dfd, xp.where(zero, 1.0, x))
-    return xp.where(zero, 0.0, beta_density(xp, a, b, at, rest) * rest * (dfn / dfd) * rest)
+    return xp.where(zero, 0.0, incomplete_beta.beta_density(xp, a, b, at, rest) * rest * (dfn / dfd) * rest)
 
 
 @special(
@@ -130,7 +122,7 @@ def _ratio_density(xp: Namespace, dfn: Array, dfd: Array, x: Array) -> Array:
 )
 def fdtr_slope(xp: Namespace, dfn: RealOperand, dfd: RealOperand, x: RealOperand, /, m: int, n: int) -> Array:
     """Derivative of `fdtr` of orders `m` and `n`, not both 0, with respect to `dfn` and `dfd`, elementwise."""
-    return 0.5 ** (m + n) * ratio_slope(xp, 0.5 * dfn, 0.5 * dfd, x, m, n)
+    return 0.5 ** (m + n) * incomplete_beta.ratio_slope(xp, 0.5 * dfn, 0.5 * dfd, x, m, n)
 
 
 def _ratio_tail(xp: Namespace, dfn: Array, dfd: Array, x: Array, upper: bool) -> Array:
@@ -190,13 +182,13 @@ def fdtri(xp: Namespace, dfn: RealOperand, dfd: RealOperand, p: RealOperand, /) 
 @composed_of_counts(2)
 def bdtr(k: RealOperand, n: RealOperand, p: RealOperand, /) -> Variable:
     """Return the probability of at most `k` successes in `n` trials of probability `p`, elementwise."""
-    return _unless_certain(k == n, p, 1.0, lambda k, n: betaincc(k + 1, n - k, p), k, n)
+    return _unless_certain(k == n, p, 1.0, lambda k, n: incomplete_beta.betaincc(k + 1, n - k, p), k, n)
 
 
 @composed_of_counts(2)
 def bdtrc(k: RealOperand, n: RealOperand, p: RealOperand, /) -> Variable:
     """Return the probability of more than `k` successes in `n` trials of probability `p`, elementwise."""
-    return _unless_certain(k == n, p, 0.0, lambda k, n: betainc(k + 1, n - k, p), k, n)
+    return _unless_certain(k == n, p, 0.0, lambda k, n: incomplete_beta.betainc(k + 1, n - k, p), k, n)
 
 
 @composed_of_counts(2)
@@ -205,19 +197,19 @@ def bdtri(k: RealOperand, n: RealOperand, y: RealOperand, /) -> Variable:
 
     Relative errors are up to 1e-6, including derivatives.
     """
-    return betainccinv(k + 1, n - k, y)
+    return incomplete_beta.betainccinv(k + 1, n - k, y)
 
 
 @composed_of_counts(2)
 def nbdtr(k: RealOperand, n: RealOperand, p: RealOperand, /) -> Variable:
     """Return the probability of at most `k` failures before success `n`, each of probability `p`, elementwise."""
-    return betainc(n, k + 1, p)
+    return incomplete_beta.betainc(n, k + 1, p)
 
 
 @composed_of_counts(2)
 def nbdtrc(k: RealOperand, n: RealOperand, p: RealOperand, /) -> Variable:
     """Return the probability of more than `k` failures before success `n`, each of probability `p`, elementwise."""
-    return betaincc(n, k + 1, p)
+    return incomplete_beta.betaincc(n, k + 1, p)
 
 
 @composed_of_counts(2)
@@ -226,7 +218,7 @@ def nbdtri(k: RealOperand, n: RealOperand, y: RealOperand, /) -> Variable:
 
     Relative errors are up to 1e-12, including derivatives.
     """
-    return betaincinv(n, k + 1, y)
+    return incomplete_beta.betaincinv(n, k + 1, y)
 
 
 def _unless_certain(certain: Any, p: Any, value: float, f: Any, k: Any, n: Any) -> Variable:
