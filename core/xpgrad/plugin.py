@@ -2,10 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
-from xpgrad.backend.array_api_backend import ArrayAPIBackend
-from xpgrad.backend.backend import Backend
+from xpgrad.backend.array_api_backend import ArrayAPIBackend, FloatLimits
+from xpgrad.backend.backend import Backend, CarriesGraphs
 from xpgrad.backend.capabilities import FACTS, Capabilities
-from xpgrad.backend.carrying import CarriesGraphs
 from xpgrad.backend.checks import check_cast
 from xpgrad.backend.contract import API_VERSION
 from xpgrad.backend.device import Device
@@ -13,7 +12,6 @@ from xpgrad.backend.executors import RowFunction, RowKernel
 from xpgrad.backend.geometry import Geometry
 from xpgrad.backend.hookspecs import hookimpl
 from xpgrad.backend.indexing import block, checks_index_arrays, flat_index
-from xpgrad.backend.limits import FloatLimits
 from xpgrad.backend.naming import class_name
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.programs import Programs, programs_of

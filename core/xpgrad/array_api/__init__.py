@@ -37,15 +37,15 @@ from xpgrad.array_api.elementwise.arithmetic import (
     positive as positive, pow as pow, reciprocal as reciprocal, remainder as remainder, sqrt as sqrt, square as square,
     subtract as subtract,
 )
-from xpgrad.array_api.elementwise.bitwise import (
+from xpgrad.array_api.elementwise.logical import (
     bitwise_and as bitwise_and, bitwise_invert as bitwise_invert, bitwise_left_shift as bitwise_left_shift,
     bitwise_or as bitwise_or, bitwise_right_shift as bitwise_right_shift, bitwise_xor as bitwise_xor,
 )
-from xpgrad.array_api.elementwise.comparison import (
+from xpgrad.array_api.elementwise.logical import (
     equal as equal, greater as greater, greater_equal as greater_equal, less as less, less_equal as less_equal,
     not_equal as not_equal,
 )
-from xpgrad.array_api.elementwise.complex_parts import conj as conj, imag as imag, real as real
+from xpgrad.array_api.elementwise.magnitude import conj as conj, imag as imag, real as real
 from xpgrad.array_api.elementwise.exponential import (
     exp as exp, expm1 as expm1, log as log, log1p as log1p, log2 as log2, log10 as log10, logaddexp as logaddexp,
 )

@@ -15,7 +15,7 @@ from xpgrad.array_api import (
     statistical,
     utility,
 )
-from xpgrad.array_api.elementwise import arithmetic, bitwise, comparison, complex_parts, extrema, magnitude, rounding
+from xpgrad.array_api.elementwise import arithmetic, extrema, logical, magnitude, rounding
 from xpgrad.array_api.linalg import diagonals
 from xpgrad.array_api.shared import copying
 from xpgrad.array_api.shared.axes import Axis, checked_axes
@@ -204,7 +204,7 @@ def detach(x: Variable, /) -> Variable:
 def imaginary(x: Variable, /) -> Variable:
     """Return the imaginary parts; zeros also where the library refuses real numbers."""
     try:
-        return complex_parts.imag(x)
+        return magnitude.imag(x)
     except DtypeError:
         return creation.zeros_like(x)
 
@@ -228,8 +228,8 @@ METHODS: dict[str, Any] = {
     "argsort": argsort,
     "astype": data_types.astype,
     "clip": extrema.clip,
-    "conj": complex_parts.conj,
-    "conjugate": complex_parts.conj,
+    "conj": magnitude.conj,
+    "conjugate": magnitude.conj,
     "copy": copy,
     "cumprod": cumprod,
     "cumsum": cumsum,
@@ -244,7 +244,7 @@ METHODS: dict[str, Any] = {
     "nonzero": searching.nonzero,
     "prod": statistical.prod,
     "ravel": flatten,
-    "real": property(complex_parts.real, doc="Real part, elementwise."),
+    "real": property(magnitude.real, doc="Real part, elementwise."),
     "repeat": repeat,
     "reshape": reshape,
     "round": round,
@@ -257,7 +257,7 @@ METHODS: dict[str, Any] = {
     "transpose": transpose,
     "var": var,
 }
-_MODULES = arithmetic, bitwise, comparison, magnitude, linear_algebra
+_MODULES = arithmetic, logical, magnitude, linear_algebra
 _FUNCTIONS = {name: getattr(m, name) for m in _MODULES for name in OPERATORS.values() if hasattr(m, name)}
 _COMPOSED = frozenset(("astype", "copy", "diagonal", "dot", "repeat", "round", "swapaxes", "take", "trace"))
 """Methods that fail outside of a primitive, which would name them."""

@@ -7,9 +7,9 @@ from typing import Any
 
 from xpgrad.array_api.shared.copying import copy as copied
 from xpgrad.array_api.shared.copying import duplicate
+from xpgrad.backend.array_api_backend import FloatLimits
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.checks import check_cast
-from xpgrad.backend.limits import FloatLimits
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spellings import dtype_of, is_name, name_of
 from xpgrad.errors import DtypeError

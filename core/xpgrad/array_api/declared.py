@@ -12,7 +12,7 @@ from typing import Any
 
 from xpgrad.array_api.creation import Lengths
 from xpgrad.array_api.inspection import NamespaceInfo
-from xpgrad.backend.limits import FloatLimits
+from xpgrad.backend.array_api_backend import FloatLimits
 from xpgrad.graph.variable import Variable
 from xpgrad.types import AnyArray, Dtype, Operand
 

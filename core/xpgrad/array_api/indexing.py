@@ -9,7 +9,7 @@ from xpgrad.array_api.data_types import astype
 from xpgrad.array_api.shared.scattering import Scatter
 from xpgrad.backend import indexing
 from xpgrad.backend.backend import Backend
-from xpgrad.backend.caller import called
+from xpgrad.backend.naming import called
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.boundary import bounded

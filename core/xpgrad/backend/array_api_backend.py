@@ -174,3 +174,27 @@ class ArrayAPIBackend(Backend):
             return self.namespace.asarray(array, device=device.handle, copy=True)
         except TypeError:  # the standard requires only the library's own arrays and objects with a buffer
             return self.namespace.asarray(self.namespace.from_dlpack(array), device=device.handle, copy=True)
+
+
+class FloatLimits:
+    """A library's `finfo`, with the standard's attributes as Python floats.
+
+    Parameters
+    ----------
+    info : object
+    """
+
+    def __init__(self, info: Any) -> None:
+        self._info = info
+        self.bits = int(info.bits)
+        self.eps, self.max, self.min = float(info.eps), float(info.max), float(info.min)
+        self.smallest_normal = float(info.smallest_normal)
+        self.dtype = info.dtype
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_info":  # not set yet, while the object is being copied
+            raise AttributeError(name)
+        return getattr(self._info, name)
+
+    def __repr__(self) -> str:
+        return repr(self._info)

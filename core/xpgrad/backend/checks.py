@@ -4,10 +4,9 @@ from collections.abc import Iterable
 from itertools import zip_longest
 from typing import Any
 
-from xpgrad.backend.caller import called
 from xpgrad.backend.holder import unwrap
 from xpgrad.backend.levels import around, entered
-from xpgrad.backend.naming import class_name
+from xpgrad.backend.naming import called, class_name
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.backend.spellings import dtype_of

@@ -10,13 +10,12 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from xpgrad.backend.backend import Backend
-from xpgrad.backend.carrying import CarriesGraphs
+from xpgrad.backend.backend import Backend, CarriesGraphs
 from xpgrad.backend.contract import check_api, check_backend, check_marked
 from xpgrad.backend.discovery import Entry, Installed, scan
+from xpgrad.backend.naming import is_interrupt, text_of
 from xpgrad.backend.providers import Provided, Providers, call, provided_by
 from xpgrad.backend.record import PluginRecord, PluginWarning
-from xpgrad.backend.third_party import is_interrupt, text_of
 from xpgrad.boundary import libraries
 from xpgrad.errors import BackendUnavailable, PluginError, XpgradError
 

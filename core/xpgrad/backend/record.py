@@ -1,7 +1,7 @@
 """Records of plugins and their loading."""
 
 from xpgrad.backend.backend import Backend
-from xpgrad.backend.third_party import text_of
+from xpgrad.backend.naming import text_of
 from xpgrad.errors import XpgradError
 
 

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from xpgrad.backend.backend import Backend
-from xpgrad.backend.caller import called
+from xpgrad.backend.naming import called
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.standard import DTYPES
 from xpgrad.boundary import described

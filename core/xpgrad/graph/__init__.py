@@ -4,5 +4,4 @@ from xpgrad.graph import backward as backward  # binds methods of Variable, like
 from xpgrad.graph.methods import contents as contents
 from xpgrad.graph.methods import copies as copies
 from xpgrad.graph.methods import moving as moving
-from xpgrad.graph.methods import sharing as sharing
 from xpgrad.graph.methods import text as text

@@ -18,11 +18,10 @@ from xpgrad.backend.programs import programs_of
 from xpgrad.config import LIFTED, ONLY_LIFTED, switches
 from xpgrad.graph.application import Application
 from xpgrad.graph.definition import Definition
-from xpgrad.graph.general import after_error, apply, operate, planned
+from xpgrad.graph.general import after_error, apply, operate, planned, warn_of_promotion
 from xpgrad.graph.lifting import is_inside
 from xpgrad.graph.methods.cuts import ended, running
 from xpgrad.graph.outputs import output
-from xpgrad.graph.promotion import warn_of_promotion
 from xpgrad.graph.variable import Variable
 
 Function = Callable[..., Any]

@@ -4,20 +4,23 @@ A kernel is never called again with arguments for which it raised: the message i
 parameter that few libraries take, as a list for a tuple, is converted after the error, and the kernel called with that.
 """
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from xpgrad.backend.backend import Backend
-from xpgrad.backend.caller import called
+from xpgrad.backend.naming import called
 from xpgrad.backend.plugins import plugins
+from xpgrad.backend.spec import Spec
 from xpgrad.boundary import described, reworded
 from xpgrad.config import GUARDED, LIFTED, NO_GRAD, WATCHED, called_with, config, switches, unguarded_mode
-from xpgrad.errors import UnknownArray
+from xpgrad.errors import PromotionWarning, UnknownArray
 from xpgrad.graph import carried
 from xpgrad.graph.application import Application, DebugApplication
 from xpgrad.graph.definition import Definition
 from xpgrad.graph.lifting import call_lifted
 from xpgrad.graph.methods.cuts import ended, running
+from xpgrad.graph.methods.ending import caller
 from xpgrad.graph.operands import (
     cast_to_variable,
     common_backend,
@@ -27,13 +30,34 @@ from xpgrad.graph.operands import (
     with_arrays_only,
 )
 from xpgrad.graph.outputs import output
-from xpgrad.graph.promotion import warn_of_promotion
 from xpgrad.graph.pullback import Plan
 from xpgrad.graph.variable import Variable, as_array
 from xpgrad.graph.wording import raise_explained
 from xpgrad.types import Array
 from xpgrad.watch import inspection
 from xpgrad.watch.observation import observed
+
+
+def warn_of_promotion(name: str, operands: Sequence[Any], result: Spec) -> None:
+    """Warn, once for each line, if an array promotes the result of a Variable that requires a gradient."""
+    own, by_array = result, False
+    for x in operands:
+        if not isinstance(x, Variable):
+            by_array = by_array or (type(x) in plugins.by_type and x.dtype == result.dtype)
+        elif x._node.requires_grad and x._node.spec.dtype != result.dtype:
+            own = x._node.spec
+    if own is result or not by_array or own.complex != result.complex or not own.differentiable:
+        return
+    frame, dtype_name = caller(), own.backend.dtype_name
+    if frame is not None:
+        narrow, names = dtype_name(own.dtype), frame.f_globals
+        text = (
+            f"{name.strip('_')}: an array of {dtype_name(result.dtype)} promotes the result of a Variable of {narrow} "
+            f"that requires a gradient; cast it by xpgrad.array_api.astype(array, {narrow!r}), or ignore "
+            "xpgrad.errors.PromotionWarning"
+        )
+        place = frame.f_code.co_filename, frame.f_lineno, str(names.get("__name__"))
+        warnings.warn_explicit(text, PromotionWarning, *place, names.setdefault("__warningregistry__", {}))
 
 
 def apply(definition: Definition, operands: Sequence[Any], parameters: dict[str, Any]) -> Variable:

@@ -5,7 +5,7 @@ from types import EllipsisType, NoneType
 from typing import Any
 
 from xpgrad.backend.backend import Backend
-from xpgrad.backend.caller import called
+from xpgrad.backend.naming import called
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spellings import dtype_of
 from xpgrad.boundary import MAX_DEPTH, described

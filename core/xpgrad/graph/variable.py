@@ -7,11 +7,11 @@ import weakref
 from collections.abc import Callable
 from typing import Any, Never
 
-from xpgrad.backend.caller import called
 from xpgrad.backend.checks import check_still, naming, same_place, spec_of
 from xpgrad.backend.device import Device
 from xpgrad.backend.holder import ArrayHolder
 from xpgrad.backend.levels import entered, innermost, live, shown
+from xpgrad.backend.naming import called
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import AbsentAttribute, GradientError, UnknownArray

@@ -5,8 +5,8 @@ from itertools import zip_longest
 from typing import Any, NoReturn
 
 from xpgrad.backend.backend import Backend
-from xpgrad.backend.caller import called
 from xpgrad.backend.kernels import missing_name
+from xpgrad.backend.naming import called
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spellings import missing_on
 from xpgrad.boundary import described, reworded

@@ -6,15 +6,12 @@ They follow array-api-extra where that has a function, else NumPy. Functions of 
 from typing import TYPE_CHECKING
 
 from xpgrad.listing import listed as _listed
-from xpgrad.ops.angles import angle, deg2rad, rad2deg
 from xpgrad.ops.choice import apply_where
-from xpgrad.ops.closeness import allclose, isclose
 from xpgrad.ops.contraction import einsum
-from xpgrad.ops.convolution import convolve
 from xpgrad.ops.covariance import corrcoef, cov
 from xpgrad.ops.diagonals import create_diagonal, diag, diag_indices, tril_indices, triu_indices
 from xpgrad.ops.dtypes import default_dtype, is_same_dtype
-from xpgrad.ops.elementwise import fmod, logaddexp2
+from xpgrad.ops.elementwise import allclose, angle, deg2rad, fmod, isclose, logaddexp2, rad2deg
 from xpgrad.ops.encoding import one_hot, unravel_index
 from xpgrad.ops.interpolation import interp, trapezoid
 from xpgrad.ops.missing import nan_to_num, nancumprod, nancumsum, nanmax, nanmean, nanmin, nanprod, nansum, nanvar
@@ -24,15 +21,16 @@ from xpgrad.ops.order import (
     nanmedian,
     nanpercentile,
     nanquantile,
+    nunique,
     partition,
     percentile,
     quantile,
+    setdiff1d,
+    union1d,
 )
-from xpgrad.ops.padding import pad
-from xpgrad.ops.products import kron, polyval
+from xpgrad.ops.padding import atleast_nd, pad
+from xpgrad.ops.products import convolve, kron, polyval
 from xpgrad.ops.scattering import bincount, index_add, scatter_add, segment_max, segment_mean, segment_min, segment_sum
-from xpgrad.ops.sets import nunique, setdiff1d, union1d
-from xpgrad.ops.shapes import atleast_nd
 from xpgrad.special import expit, logit, logsumexp
 from xpgrad.special.elementary import sinc
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from xpgrad.array_api.data_types import astype
 from xpgrad.array_api.elementwise.arithmetic import sqrt
-from xpgrad.array_api.elementwise.complex_parts import conj, real
+from xpgrad.array_api.elementwise.magnitude import conj, real
 from xpgrad.array_api.linear_algebra import matmul, matrix_transpose
 from xpgrad.array_api.manipulation import moveaxis, reshape
 from xpgrad.array_api.statistical import sum as sum_

@@ -5,9 +5,8 @@ from collections.abc import Callable
 
 from xpgrad.array_api.creation import zeros_like
 from xpgrad.array_api.data_types import astype, to_floating
-from xpgrad.array_api.elementwise.complex_parts import imag, real
 from xpgrad.array_api.elementwise.logical import isinf, isnan, logical_not
-from xpgrad.array_api.elementwise.magnitude import squared_modulus
+from xpgrad.array_api.elementwise.magnitude import imag, real, squared_modulus
 from xpgrad.array_api.manipulation import reshape
 from xpgrad.array_api.searching import where
 from xpgrad.array_api.shared.axes import Axis

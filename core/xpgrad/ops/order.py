@@ -1,4 +1,4 @@
-"""Order statistics: partial orders, medians and quantiles."""
+"""Order statistics, and sets of values as sorted vectors, whose elements keep their gradients."""
 
 import functools
 import math
@@ -11,14 +11,15 @@ from xpgrad.array_api.elementwise.extrema import maximum, minimum
 from xpgrad.array_api.elementwise.logical import isfinite, isnan, logical_not
 from xpgrad.array_api.elementwise.rounding import floor
 from xpgrad.array_api.elementwise.rounding import round as round_
-from xpgrad.array_api.indexing import take_along_axis
+from xpgrad.array_api.indexing import take, take_along_axis
 from xpgrad.array_api.manipulation import concat, expand_dims, moveaxis, permute_dims, reshape, squeeze, stack
 from xpgrad.array_api.searching import where
 from xpgrad.array_api.shared.axes import Axis, checked_axes, reduced_axes
 from xpgrad.array_api.sorting import argsort, sort
 from xpgrad.array_api.statistical import count_of
 from xpgrad.array_api.utility import any as any_
-from xpgrad.backend.caller import called
+from xpgrad.backend.checks import beside
+from xpgrad.backend.naming import called
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, as_variable
@@ -239,3 +240,38 @@ def nanmedian(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> V
 def median(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Median over `axis`, or the mean of the two middle elements. With `keepdims`, `axis` stays with length 1."""
     return quantile(x, 0.5, axis=axis, keepdims=keepdims)
+
+
+def _unique(x: Variable) -> Variable:
+    """Return the unique elements of a vector, sorted; of equal elements, the first."""
+    xp = x.node.spec.backend.xp
+    return take(x, xp.unique_all(x.array).indices, axis=0)
+
+
+def nunique(x: AnyArray, /) -> Variable:
+    """Number of unique elements, a 0-d integer without a gradient."""
+    x = as_variable(x)
+    backend = x.node.spec.backend
+    count = backend.xp.unique_values(x.array).shape[0]
+    return as_variable(backend.asarray(count, device=x.node.spec.device))
+
+
+def union1d(a: AnyArray, b: AnyArray, /) -> Variable:
+    """The unique elements of both arrays, sorted; the gradient goes to the first occurrence."""
+    return _unique(concat([reshape(a, shape=(-1,)), reshape(b, shape=(-1,))]))
+
+
+def setdiff1d(a: AnyArray, b: AnyArray, /, *, assume_unique: bool = False) -> Variable:
+    """The unique elements of `a` that are not in `b`, sorted; the gradient goes to the first occurrence.
+
+    Parameters
+    ----------
+    a, b : Variable or array
+    assume_unique : bool
+        Return the elements in the order of `a`, which must be distinct.
+    """
+    values = reshape(a, shape=(-1,)) if assume_unique else _unique(reshape(a, shape=(-1,)))
+    others = beside(values.node.spec, b, "setdiff1d")
+    xp = values.node.spec.backend.xp
+    removed = xp.any(xp.equal(xp.reshape(values.array, shape=(-1, 1)), xp.reshape(others, shape=(1, -1))), axis=1)
+    return values[xp.logical_not(removed)]

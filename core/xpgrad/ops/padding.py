@@ -1,4 +1,4 @@
-"""Padding: an array with more elements at its edges, in every mode of `numpy.pad`."""
+"""Padding, and leading axes."""
 
 import operator
 from collections.abc import Callable, Sequence
@@ -186,3 +186,9 @@ def _pairs(given: Any, ndim: int, option: str) -> list[Pair]:
     if len(pairs) != ndim or len(rows) not in (1, ndim) or any(len(pair) != 2 for pair in pairs):
         raise ShapeError(f"pad: expected a number, a pair or a pair for each of {ndim} axes as {option}, got {given!r}")
     return [(plugins.plain(before), plugins.plain(after)) for before, after in pairs]
+
+
+def atleast_nd(x: AnyArray, /, *, ndim: int) -> Variable:
+    """`x` with leading axes of length 1, so that it has at least `ndim` axes."""
+    x = as_variable(x)
+    return x if x.ndim >= ndim else reshape(x, shape=(1,) * (ndim - x.ndim) + x.shape)

@@ -10,9 +10,9 @@ from xpgrad.array_api.manipulation import broadcast_to, reshape
 from xpgrad.array_api.searching import where
 from xpgrad.array_api.shared.axes import checked_axes
 from xpgrad.array_api.shared.scattering import scatter
-from xpgrad.backend.caller import called
 from xpgrad.backend.checks import beside
 from xpgrad.backend.indexing import at_axis, counted
+from xpgrad.backend.naming import called
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import ShapeError

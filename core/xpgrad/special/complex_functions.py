@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from xpgrad.array_api.data_types import to_floating
-from xpgrad.array_api.elementwise.complex_parts import real
+from xpgrad.array_api.elementwise.magnitude import real
 from xpgrad.graph.primitive import elementwise
 from xpgrad.graph.variable import Variable
 from xpgrad.special.constants import BERNOULLI, derivative_of_cotangent, polynomial

@@ -1,12 +1,30 @@
-"""Magnitude and sign of numbers, elementwise."""
+"""Absolute values, signs, and parts of complex numbers."""
 
 from xpgrad.array_api.elementwise import rounding
-from xpgrad.array_api.elementwise.complex_parts import conj, real
 from xpgrad.array_api.shared.precision import rescaling
 from xpgrad.backend.spec import Spec
+from xpgrad.graph.definition import identity
 from xpgrad.graph.primitive import elementwise
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import AnyArray, Array, Namespace, Operand
+
+
+@elementwise(linear=("x",), same_dtype=False, x=identity)
+def real(xp: Namespace, x: AnyArray, /) -> Array:
+    """Real part, elementwise."""
+    return xp.real(x)
+
+
+@elementwise(linear=("x",), same_dtype=False, x=lambda xp, gy: -1j * gy)
+def imag(xp: Namespace, x: AnyArray, /) -> Array:
+    """Imaginary part, elementwise."""
+    return xp.imag(x)
+
+
+@elementwise(linear=("x",), x=lambda xp, gy: xp.conj(gy))
+def conj(xp: Namespace, x: AnyArray, /) -> Array:
+    """Complex conjugate, elementwise."""
+    return xp.conj(x)
 
 
 def _abs_rule(xp: Namespace, gy: Array, x: Array, x_spec: Spec) -> Array:

@@ -4,8 +4,7 @@ import math
 from typing import Literal
 
 from xpgrad.array_api.data_types import astype
-from xpgrad.array_api.elementwise.complex_parts import real
-from xpgrad.array_api.elementwise.magnitude import abs
+from xpgrad.array_api.elementwise.magnitude import abs, real
 from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.linalg.singular import svdvals
 from xpgrad.array_api.manipulation import expand_dims

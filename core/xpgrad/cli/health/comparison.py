@@ -10,9 +10,9 @@ from typing import Any
 
 from xpgrad.backend.device import Device
 from xpgrad.backend.kernels import Declaration, KernelNamespace, difference
+from xpgrad.backend.naming import text_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.scattering import scatter_add_by_sorting
-from xpgrad.backend.third_party import text_of
 from xpgrad.backend.transfer import transfer
 from xpgrad.cli.health.arguments import OWN, Call, calls
 from xpgrad.cli.health.samples import Samples

@@ -9,9 +9,9 @@ import xpgrad
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.device import Device
 from xpgrad.backend.kernels import library_function, table
+from xpgrad.backend.naming import text_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.standard import DTYPES, FUNCTIONS
-from xpgrad.backend.third_party import text_of
 from xpgrad.backend.transfer import transfer
 from xpgrad.errors import MissingFunction
 from xpgrad.types import Array

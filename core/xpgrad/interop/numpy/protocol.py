@@ -8,7 +8,7 @@ import importlib
 from typing import Any, NoReturn
 
 from xpgrad.array_api import linear_algebra, namespace
-from xpgrad.array_api.elementwise import arithmetic, bitwise, comparison
+from xpgrad.array_api.elementwise import arithmetic, logical
 from xpgrad.backend.kernels import table
 from xpgrad.errors import UnknownArray
 from xpgrad.graph.primitive import operators
@@ -17,12 +17,12 @@ from xpgrad.graph.variable import Variable
 EXTENSIONS = {"lib": "xpgrad.interop.numpy.lib", "special": "xpgrad.special"}
 """Namespaces beyond the standard, and their modules, which load when they are first used."""
 _SWAPPED = {  # ``ndarray < v`` calls ``np.less(ndarray, v)``
-    "less": comparison.greater,
-    "less_equal": comparison.greater_equal,
-    "greater": comparison.less,
-    "greater_equal": comparison.less_equal,
-    "equal": comparison.equal,
-    "not_equal": comparison.not_equal,
+    "less": logical.greater,
+    "less_equal": logical.greater_equal,
+    "greater": logical.less,
+    "greater_equal": logical.less_equal,
+    "equal": logical.equal,
+    "not_equal": logical.not_equal,
 }
 
 
@@ -44,7 +44,7 @@ _REFLECTED |= {
     function.__name__: operators(function)[1]
     for function in (
         arithmetic.add, arithmetic.subtract, arithmetic.multiply, arithmetic.divide, arithmetic.floor_divide,
-        arithmetic.remainder, bitwise.bitwise_and, bitwise.bitwise_or, bitwise.bitwise_xor, linear_algebra.matmul,
+        arithmetic.remainder, logical.bitwise_and, logical.bitwise_or, logical.bitwise_xor, linear_algebra.matmul,
     )
 }  # fmt: skip
 _REFLECTED["power"] = arithmetic.power_operators[1]

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.executors import executor_name
+from xpgrad.backend.naming import is_interrupt, text_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.programs import programs_of
 from xpgrad.backend.record import PluginWarning
-from xpgrad.backend.third_party import is_interrupt, text_of
 from xpgrad.errors import CompileWarning, PluginError, TraceError
 from xpgrad.transforms.callers import depth
 from xpgrad.transforms.trace.calls import Composite
