@@ -18,11 +18,11 @@ MAX_LINES = {
     "xpgrad_c/": 3_237,
     "xpgrad/transforms/trace/executors/": 193,
     "xpgrad/transforms/trace/": 8_301,
-    "xpgrad/transforms/batch/": 2_368,
-    "xpgrad/transforms/dual/": 1_280,
-    "xpgrad/transforms/loops/": 2_267,
-    "xpgrad/transforms/series/": 730,
-    "xpgrad/links/": 2_300,
+    "xpgrad/transforms/batch/": 2_358,
+    "xpgrad/transforms/dual/": 1_273,
+    "xpgrad/transforms/loops/": 2_260,
+    "xpgrad/transforms/series/": 721,
+    "xpgrad/links/": 2_271,
     "xpgrad/models/": 1_262,
     "xpgrad/optimizers/": 2_479,
     "xpgrad/training/": 1_612,
@@ -42,7 +42,7 @@ MAX_LINES = {
     "xpgrad/scipy/stats/": 454,
     "xpgrad/scipy/": 1_285,
     "xpgrad/programs/": 450,
-    "xpgrad/": 34_060,
+    "xpgrad/": 33_986,
 }
 """Blank ones are not counted; the first folder that fits counts. The chapters of SciPy have at most 6,000 together."""
 

@@ -11,8 +11,6 @@ from xpgrad.functions.activation import *
 from xpgrad.functions.array import *
 from xpgrad.functions.attention import *
 from xpgrad.functions.blocks import *
-from xpgrad.functions.classification import *
-from xpgrad.functions.clustering import *
 from xpgrad.functions.connection import *
 from xpgrad.functions.convolution import *
 from xpgrad.functions.correlation import *
@@ -20,8 +18,6 @@ from xpgrad.functions.crf import *
 from xpgrad.functions.ctc import *
 from xpgrad.functions.embedding import *
 from xpgrad.functions.evaluation import *
-from xpgrad.functions.likelihood import *
-from xpgrad.functions.local import *
 from xpgrad.functions.loss import *
 from xpgrad.functions.margin import *
 from xpgrad.functions.math import *
@@ -32,13 +28,10 @@ from xpgrad.functions.normalization import *
 from xpgrad.functions.pooling import *
 from xpgrad.functions.regression import *
 from xpgrad.functions.renormalization import *
-from xpgrad.functions.resizing import *
 from xpgrad.functions.rnn import *
-from xpgrad.functions.roi_align import *
 from xpgrad.functions.rois import *
 from xpgrad.functions.samplers import *
 from xpgrad.functions.sampling import *
-from xpgrad.functions.scaling import *
 from xpgrad.functions.sequences import *
 from xpgrad.functions.sparse import *
 from xpgrad.functions.special import *

@@ -12,11 +12,11 @@ from xpgrad.links.convolution import (
     Convolution1D, Convolution2D, Convolution3D, ConvolutionND, Deconvolution1D, Deconvolution2D, Deconvolution3D,
     DeconvolutionND, DepthwiseConvolution2D, DilatedConvolution2D,
 )
-from xpgrad.links.crf import CRF1d
-from xpgrad.links.embedding import EmbedID
+from xpgrad.links.classifier import CRF1d
+from xpgrad.links.connection import EmbedID
 from xpgrad.links.gru import GRU, StatefulGRU, StatefulMGU, StatelessGRU, StatelessMGU
-from xpgrad.links.hierarchical_softmax import BinaryHierarchicalSoftmax
-from xpgrad.links.linear import Linear
+from xpgrad.links.sampling import BinaryHierarchicalSoftmax
+from xpgrad.links.connection import Linear
 from xpgrad.links.local_convolution import DeformableConvolution2D, LocalConvolution2D
 from xpgrad.links.lstm import LSTM, StatefulPeepholeLSTM, StatefulZoneoutLSTM, StatelessLSTM
 from xpgrad.links.n_step import (

@@ -6,7 +6,7 @@ from typing import Any
 from xpgrad.backend.plugins import plugins
 from xpgrad.functions.activation import maxout, prelu, relu, sigmoid, swish
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.links.linear import Linear
+from xpgrad.links.connection import Linear
 from xpgrad.links.parameters import fitted, once, waits, weight
 from xpgrad.models import Chain, Link
 from xpgrad.types import AnyArray, integers

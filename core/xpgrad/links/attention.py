@@ -5,7 +5,7 @@ from typing import Any
 from xpgrad.array_api import permute_dims, reshape
 from xpgrad.functions.attention import scaled_dot_product_attention
 from xpgrad.graph.variable import Variable
-from xpgrad.links.linear import Linear
+from xpgrad.links.connection import Linear
 from xpgrad.models import Chain
 from xpgrad.types import AnyArray
 

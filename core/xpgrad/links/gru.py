@@ -6,7 +6,7 @@ from xpgrad import functions
 from xpgrad.array_api import concat, tanh
 from xpgrad.functions.activation import sigmoid
 from xpgrad.graph.variable import Variable
-from xpgrad.links.linear import Linear
+from xpgrad.links.connection import Linear
 from xpgrad.links.parameters import zeros_beside
 from xpgrad.links.state import Stateful
 from xpgrad.models import Chain

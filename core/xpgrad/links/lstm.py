@@ -9,7 +9,7 @@ from xpgrad.functions.activation import sigmoid
 from xpgrad.functions.rnn import lstm
 from xpgrad.graph.variable import Variable
 from xpgrad.initializers import Initializer, _get_initializer, generate_array
-from xpgrad.links.linear import Linear
+from xpgrad.links.connection import Linear
 from xpgrad.links.parameters import zeros_beside
 from xpgrad.links.state import Stateful
 from xpgrad.models import Chain

@@ -6,7 +6,7 @@ from xpgrad.array_api import concat, tanh
 from xpgrad.functions.activation import sigmoid
 from xpgrad.functions.rnn import tree_lstm
 from xpgrad.graph.variable import Variable
-from xpgrad.links.linear import Linear
+from xpgrad.links.connection import Linear
 from xpgrad.links.parameters import zeros_beside
 from xpgrad.models import Chain
 from xpgrad.types import AnyArray

@@ -8,14 +8,14 @@ from xpgrad.utils import type_check
 __all__ = ["CooMatrix", "WalkerAlias", "to_coo", "type_check"]
 
 _LATE = {
-    "CooMatrix": "xpgrad.functions.coo_matrix",
+    "CooMatrix": "xpgrad.functions.sparse",
     "WalkerAlias": "xpgrad.utils.walker_alias",
-    "to_coo": "xpgrad.functions.coo_matrix",
+    "to_coo": "xpgrad.functions.sparse",
 }
 
 if TYPE_CHECKING:
-    from xpgrad.functions.coo_matrix import CooMatrix as CooMatrix
-    from xpgrad.functions.coo_matrix import to_coo as to_coo
+    from xpgrad.functions.sparse import CooMatrix as CooMatrix
+    from xpgrad.functions.sparse import to_coo as to_coo
     from xpgrad.utils.walker_alias import WalkerAlias as WalkerAlias
 else:
     __getattr__, __dir__ = _listed(__name__, __all__, _LATE)

@@ -9,7 +9,7 @@ import pytest
 import xpgrad
 import xpgrad.functions as F
 import xpgrad.links as L
-from xpgrad.links import hierarchical_softmax
+from xpgrad.links import sampling
 
 RNG = np.random.default_rng(0)
 X, T = RNG.standard_normal((5, 3)).astype("f"), np.array([0, 3, 1, 2, 3], "i")
@@ -64,7 +64,7 @@ def test_large_batches_keep_no_rows_of_nodes(monkeypatch):
     link, t = L.BinaryHierarchicalSoftmax(50, tree), RNG.integers(0, 64, 2000).astype("i")
     found = []
     for block in (2**30, 2**14):
-        monkeypatch.setattr(hierarchical_softmax, "BLOCK", block)
+        monkeypatch.setattr(sampling, "BLOCK", block)
         x = xpgrad.Variable(np.ones((2000, 50), "f"))
         link.cleargrads()
         tracemalloc.start()

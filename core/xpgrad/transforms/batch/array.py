@@ -4,8 +4,7 @@ from typing import Any
 
 from xpgrad.backend.levels import Level
 from xpgrad.errors import BatchError
-from xpgrad.transforms.batch.batching import Batching
-from xpgrad.transforms.batch.later import Later
+from xpgrad.transforms.batch.batching import Batching, Later
 from xpgrad.transforms.enclosing.array import TransformedArray
 from xpgrad.types import Array, DeviceHandle, Dtype, Shape
 

@@ -1,17 +1,38 @@
 """`Batching`: the batch of an array, and operations on batch elements for the rules of functions."""
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import BatchError, EscapedArray
 from xpgrad.graph.methods.ending import caller, place_at
 from xpgrad.graph.variable import Variable
-from xpgrad.transforms.batch.later import Later
 from xpgrad.transforms.enclosing.backend import TransformedBackend
 from xpgrad.transforms.enclosing.level import EnclosingLevel
 from xpgrad.types import Array, Namespace, Shape
+
+
+class Later(NamedTuple):
+    """Deferred values, because possibly only their sum over the batch elements is needed.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Shape with the hidden axis.
+    like : array
+        The library's array of the same dtype and device.
+    values : callable
+        Returns the library's array.
+    total : callable
+        Returns its sum over the batch elements, for less than the values take.
+    """
+
+    shape: Shape
+    like: Array
+    values: Callable[[], Array]
+    total: Callable[[], Array]
+
 
 REMEDY = "values differ between batch elements: use xp.where, or in_axes=None for a shared argument"
 

@@ -6,11 +6,10 @@ from typing import Any
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.loops.bodies import Body
-from xpgrad.transforms.loops.dormand_prince import Derivative, stepped
 from xpgrad.transforms.loops.forward import looped
 from xpgrad.transforms.loops.packing import Packing
 from xpgrad.transforms.loops.rows import Rows
-from xpgrad.transforms.loops.step_control import StepControl
+from xpgrad.transforms.loops.step_control import Derivative, StepControl, stepped
 from xpgrad.transforms.trees import Structure
 
 

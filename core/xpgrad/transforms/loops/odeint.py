@@ -17,9 +17,8 @@ from xpgrad.transforms.custom import stop_gradient
 from xpgrad.transforms.leaves import is_array
 from xpgrad.transforms.loops.adjoint import continuous
 from xpgrad.transforms.loops.arguments import check_checkpoints, check_function, handed, integer, leaves_of
-from xpgrad.transforms.loops.dormand_prince import stepped
 from xpgrad.transforms.loops.integration import RightHandSide, integrated
-from xpgrad.transforms.loops.step_control import StepControl
+from xpgrad.transforms.loops.step_control import StepControl, stepped
 from xpgrad.transforms.trees import map_leaves, where
 from xpgrad.types import as_list
 

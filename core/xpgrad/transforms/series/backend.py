@@ -1,20 +1,51 @@
-"""`SeriesBackend`: the backend of truncated power series over the arrays of another backend."""
+"""Truncated power series over the arrays of another backend: `SeriesArray` and `SeriesBackend`."""
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.device import Device
 from xpgrad.config import called_with, config, plain_at
 from xpgrad.graph.definition import Definition
+from xpgrad.transforms.dual.array import DualArray
 from xpgrad.transforms.dual.backend import DualBackend, joined
 from xpgrad.transforms.dual.transposition import pushed_outputs
 from xpgrad.transforms.enclosing.backend import TransformedBackend, backend_over
-from xpgrad.transforms.series.array import SeriesArray
 from xpgrad.transforms.series.rules import derived, space_of
 from xpgrad.transforms.series.terms import SeriesArithmetic, Tail
 from xpgrad.types import Array, Kernel
+
+if TYPE_CHECKING:
+    from xpgrad.transforms.series.jet import SeriesLevel
+
+
+class SeriesArray(DualArray):
+    """Base of the types of series in one number t; the coefficient of ``t**0`` is the primal.
+
+    Attributes
+    ----------
+    primal : array
+    tangent : tuple of (array or None), or None
+        The coefficients of ``t**1`` to ``t**n``, each None for zero; None if all are.
+    """
+
+    __slots__ = ()
+
+    noun = "an array in Taylor mode"
+    level: "SeriesLevel"  # pyright: ignore[reportIncompatibleVariableOverride]  # set once, when it is made
+    tangent: Tail
+
+    @property
+    def terms(self) -> list[Any]:
+        """All coefficients; those after the primal are missing if they are zero."""
+        backend: Any = self.backend
+        return [self.primal, *(self.tangent or (None,) * backend.order)]
+
+    def __repr__(self) -> str:
+        if not self.level.live:
+            return f"<series {self.backend.spec(self)!r} of a call that has ended>"
+        return f"<series {self.terms!r}>"
 
 
 class SeriesBackend(DualBackend):

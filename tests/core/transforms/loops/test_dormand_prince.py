@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from xpgrad.transforms.loops.dormand_prince import ERROR, NODES, STAGES, combined, stepped
+from xpgrad.transforms.loops.step_control import ERROR, NODES, STAGES, combined, stepped
 
 
 def test_the_weights_of_each_stage_sum_to_its_node() -> None:

@@ -9,8 +9,7 @@ from typing import Any
 
 from xpgrad.backend.geometry import Geometry
 from xpgrad.transforms.batch.array import BatchArray
-from xpgrad.transforms.batch.batching import Batching
-from xpgrad.transforms.batch.later import Later
+from xpgrad.transforms.batch.batching import Batching, Later
 from xpgrad.transforms.batch.rows.table import row
 from xpgrad.types import Array
 

@@ -7,8 +7,7 @@ from typing import Any
 from xpgrad.array_api.linear_algebra import free_axes, summed_axes
 from xpgrad.array_api.shared.axes import axis_of_vectors
 from xpgrad.errors import ShapeError
-from xpgrad.transforms.batch.batching import Batching
-from xpgrad.transforms.batch.later import Later
+from xpgrad.transforms.batch.batching import Batching, Later
 from xpgrad.transforms.batch.rows.elementwise import elementwise
 from xpgrad.transforms.batch.rows.table import row
 from xpgrad.transforms.batch.rows.totals import product

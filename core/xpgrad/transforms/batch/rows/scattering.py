@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad.transforms.batch.array import BatchArray
-from xpgrad.transforms.batch.batching import Batching
-from xpgrad.transforms.batch.later import Later
+from xpgrad.transforms.batch.batching import Batching, Later
 from xpgrad.transforms.batch.rows.indexing import BatchIndex, is_mask, place
 from xpgrad.transforms.batch.rows.table import row
 from xpgrad.types import Array, Index

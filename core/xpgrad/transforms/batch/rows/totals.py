@@ -9,8 +9,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from xpgrad.transforms.batch.batching import Batching
-from xpgrad.transforms.batch.later import Later
+from xpgrad.transforms.batch.batching import Batching, Later
 from xpgrad.transforms.batch.rows.elementwise import elementwise
 from xpgrad.transforms.batch.rows.table import Row, row
 from xpgrad.types import Array, Shape
