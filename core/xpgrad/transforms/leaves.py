@@ -1,6 +1,6 @@
 """The leaves of users' trees: Variables, arrays and scalars, distinguished and converted to Variables."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from xpgrad.backend.checks import same_place, spec_of
@@ -199,18 +199,21 @@ def real_scalar(y: Variable, name: str) -> Variable:
     return y
 
 
+def ancestors(outputs: Iterable[Any]) -> Iterator[Any]:
+    """Yield the nodes of Variables, and those from which they were computed, each once."""
+    waiting, seen = [y._node for y in outputs], set[Any]()
+    while waiting:
+        node = waiting.pop()
+        if node not in seen:
+            seen.add(node)
+            yield node
+            function = node.live_creator()
+            nodes = () if function is None else function.input_nodes or ()
+            waiting.extend(each for each in nodes if each is not None)
+
+
 def check_connected(name: str, gradients: list[Variable], seeds: set[Any]) -> None:
     """Raise if a gradient that is not 0 does not depend on a cotangent by functions of Variables."""
     for g in gradients:
-        waiting, seen = [g._node], set[Any]()
-        while waiting:
-            node = waiting.pop()
-            if node in seeds:
-                break
-            if node not in seen:
-                seen.add(node)
-                f = node.live_creator()
-                waiting.extend(each for each in (f.inputs if f is not None else None) or () if each is not None)
-        else:
-            if g._node.spec.backend.any_true(g._array != 0):
-                raise GradientError(f"{name}: its gradient is computed outside of the graph, {UNTRANSPOSED}")
+        if seeds.isdisjoint(ancestors([g])) and g._node.spec.backend.any_true(g._array != 0):
+            raise GradientError(f"{name}: its gradient is computed outside of the graph, {UNTRANSPOSED}")

@@ -17,6 +17,7 @@ from xpgrad.graph.node import VariableNode
 from xpgrad.graph.variable import Variable, leaf_variable
 from xpgrad.transforms.enclosing.backend import TransformedBackend
 from xpgrad.transforms.enclosing.port import EntryRoot, Port
+from xpgrad.transforms.leaves import ancestors
 from xpgrad.types import Array
 
 
@@ -171,18 +172,11 @@ class EnclosingLevel(Level):
             captured = {entry.inside._node for _, entry, _ in self.captured.values()}
             asked = captured & {x._node for x in inputs}
             border = {node: entry for node, entry in border.items() if asked - {node}}
-        waiting, seen = [y._node for y in outputs] if border else [], set()
-        while waiting:
-            node = waiting.pop()
-            if node in border:
-                raise GraphError(
-                    f"{self.title}: a backward computation within the function reaches a Variable that was computed "
-                    "outside of it; compute it within the function, or pass it as an argument and differentiate by that"
-                )
-            function = node.live_creator()
-            if function is not None and node not in seen:
-                seen.add(node)
-                waiting.extend(each for each in function.inputs or () if each is not None)
+        if border and any(node in border for node in ancestors(outputs)):
+            raise GraphError(
+                f"{self.title}: a backward computation within the function reaches a Variable that was computed "
+                "outside of it; compute it within the function, or pass it as an argument and differentiate by that"
+            )
 
     def store(self) -> None:
         """Add the gradients that the function has computed for captured Variables to theirs, and store new arrays."""

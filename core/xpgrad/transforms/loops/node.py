@@ -11,7 +11,7 @@ from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.variable import Variable, constant_variable, variable_over
 from xpgrad.transforms.call import recording, transforming
-from xpgrad.transforms.leaves import alias, root
+from xpgrad.transforms.leaves import alias, root, zeros_of
 from xpgrad.transforms.loops.bodies import Body
 from xpgrad.transforms.loops.captures import swept
 from xpgrad.transforms.loops.rows import Rows, Stack, joined, stacked
@@ -225,13 +225,8 @@ class Reversal:
         """Join the gradients of the rows of some steps."""
         for i, spec in enumerate(self.loop.rows.specs):
             if self.wanted[i]:
-                backend = spec.backend
-                zeros = None
-                column = []
-                for row in rows:
-                    if row[i] is None and zeros is None:
-                        zeros = backend.restore(backend.xp.zeros(spec.shape, dtype=spec.dtype, device=spec.device))
-                    column.append(zeros if row[i] is None else row[i])
+                zeros = zeros_of(spec)._array if any(row[i] is None for row in rows) else None
+                column = [zeros if row[i] is None else row[i] for row in rows]
                 self.parts[i].append(stacked(column, self.loop.rows.reverse))
 
     def gradients(self) -> list[Any]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from xpgrad.backend.spec import Spec
+from xpgrad.transforms.leaves import zeros_of
 from xpgrad.transforms.loops.rows import joined, stacked
 from xpgrad.transforms.loops.schedule import split
 from xpgrad.transforms.trace.agreement import same_programs
@@ -244,8 +245,7 @@ class Backward:
                     self._pull(carries.pop(), step)
             end = start
             stack.pop()
-        zeros = self._zeros
-        totals = [zeros(spec) if g is None else g for g, spec in zip(self.totals, self.vjp.captured, strict=True)]
+        totals = self._filled(self.totals, self.vjp.captured)
         return (*self.carry, *self.parts.arrays(), *totals)
 
     def _carries(self, carry: Sequence[Array], start: int, end: int) -> list[Sequence[Array]]:
@@ -271,11 +271,7 @@ class Backward:
             totals[i] = g if held is None else held if g is None else vjp.restore(self._add(held, g))
 
     def _filled(self, gradients: Sequence[Array | None], specs: Sequence[Spec]) -> list[Array]:
-        return [self._zeros(spec) if g is None else g for g, spec in zip(gradients, specs, strict=True)]
-
-    def _zeros(self, spec: Spec) -> Array:
-        backend = self.body.backend
-        return backend.restore(backend.xp.zeros(spec.shape, dtype=spec.dtype, device=spec.device))
+        return [zeros_of(spec)._array if g is None else g for g, spec in zip(gradients, specs, strict=True)]
 
 
 def check_arrays(body: Steps, arrays: Sequence[Array]) -> None:

@@ -13,7 +13,7 @@ from xpgrad.graph.variable import Variable, constant_variable, variable_over
 from xpgrad.transforms.call import recording, transforming
 from xpgrad.transforms.callers import depth
 from xpgrad.transforms.capture import CapturedRun
-from xpgrad.transforms.leaves import alias, root
+from xpgrad.transforms.leaves import alias, root, zeros_of
 from xpgrad.transforms.loops.bodies import Body
 from xpgrad.transforms.loops.captures import Captures, swept
 from xpgrad.transforms.loops.programs import Collected, LoopPlan, Pull, Steps, forward, pullback
@@ -344,10 +344,7 @@ class TracedLoop(FunctionNode):
         return tuple(gradients[i] for i in target_input_indexes)
 
     def _cotangent(self, index: int, g: Any) -> Any:
-        if g is not None:
-            return g._array
-        spec = self.specs[index]
-        return spec.backend.restore(spec.backend.xp.zeros(spec.shape, dtype=spec.dtype, device=spec.device))
+        return (zeros_of(self.specs[index]) if g is None else g)._array
 
     def _recorded(self, grad_outputs: tuple[Any, ...]) -> list[Variable | None]:
         """Record all steps in one graph, whose gradients are connected to Variables outside."""

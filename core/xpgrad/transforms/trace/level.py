@@ -13,6 +13,7 @@ from xpgrad.graph.methods.copies import in_graph
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.variable import Variable, variable_over
 from xpgrad.transforms.enclosing.level import root
+from xpgrad.transforms.leaves import ancestors
 from xpgrad.transforms.trace.array import TracedArray
 from xpgrad.transforms.trace.backend import TraceBackend, over
 from xpgrad.transforms.trace.guards.objects import ARRAY, BOXES, is_small, kind_of
@@ -223,16 +224,8 @@ class TraceLevel(Level):
         if inputs is not None:
             asked = {id(c) for x in inputs if (c := self.captured.get(id(x))) is not None}
             border = {node: c for node, c in border.items() if asked - {id(c)}}
-        waiting = [y._node for y in outputs]
-        seen: set[VariableNode] = set()
-        while waiting:
-            node = waiting.pop()
-            if node in border:
-                raise Unrecordable(self, f"a backward computation reaches {OUTER}")
-            function = node.live_creator()
-            if node not in seen and function is not None:
-                seen.add(node)
-                waiting.extend(each for each in function.input_nodes or () if each is not None)
+        if any(node in border for node in ancestors(outputs)):
+            raise Unrecordable(self, f"a backward computation reaches {OUTER}")
 
     def check_cut(self, x: Any) -> None:
         """Raise `Unrecordable` if `x` was computed outside."""
