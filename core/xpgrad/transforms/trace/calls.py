@@ -1,11 +1,13 @@
-"""`Call` and `Value`: one call of a function of an array library, and the arrays that it takes and returns."""
+"""`Call`, `Value`, `CallSequence`: calls of functions of an array library, and the arrays that they take and return."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from operator import attrgetter
-from typing import Any
+from typing import Any, Self
 
+from xpgrad.backend.backend import Backend
+from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 
 CONTAINERS = tuple, list, dict, slice
@@ -111,6 +113,55 @@ class Call:
 
 
 _ATTRIBUTES = attrgetter(*(each.name for each in fields(Call) if each.init))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class CallSequence:
+    """Calls in order, with inputs and outputs: what a `Program` consists of.
+
+    Attributes
+    ----------
+    name, inputs, calls : str, tuple of Value, tuple of Call
+    outputs : tuple
+        A `Value`, or a constant array, for each array that leaves.
+    private : int
+        How many of the last outputs stay within the library: they may share memory with anything.
+    notes, executor : tuple of str, str
+        Notes of passes, for readers, and the name of the executor, if chosen.
+    origin : Trace or None
+        The recorded run, in programs of compiled functions.
+    """
+
+    name: str
+    inputs: tuple[Value, ...]
+    outputs: tuple[Any, ...]
+    calls: tuple[Call, ...]
+    private: int = 0
+    notes: tuple[str, ...] = ()
+    executor: str = ""
+    origin: Any = None
+
+    def replaced(self, **changes: Any) -> Self:
+        """Return the sequence with some attributes replaced."""
+        return replace(self, **changes)
+
+    def values(self) -> Iterator[Value]:
+        """Yield all arrays: the inputs, then the results in order."""
+        yield from self.inputs
+        for call in self.calls:
+            yield from call.results
+
+    @property
+    def backend(self) -> Backend | None:
+        """The library whose functions it calls; None for a program without arrays."""
+        for value in self.values():
+            return value.spec.backend
+        return next((plugins.backend_of(item) for item in self.outputs if not isinstance(item, Value)), None)
+
+    @property
+    def nbytes(self) -> int:
+        """Number of bytes of all results of calls together, including views."""
+        return sum(value.nbytes for call in self.calls for value in call.results)
 
 
 def values_in(tree: Any) -> list[Value]:

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
-from xpgrad.transforms.trace.calls import Call, Value, substituted
+from xpgrad.transforms.trace.calls import Call, CallSequence, Value, substituted
 
-if TYPE_CHECKING:
-    from xpgrad.transforms.trace.program import Program
+AnyCalls = TypeVar("AnyCalls", bound=CallSequence)
 
 
 class CallGroup:
@@ -65,7 +64,7 @@ def within(call: Call) -> tuple[Call, ...]:
     return () if group is None else group.calls
 
 
-def calls_in(program: "Program") -> "Program":
+def calls_in(program: AnyCalls) -> AnyCalls:
     """Return the program with the calls of each `BlockGroup` in its place."""
     if not any(isinstance(call.function, BlockGroup) for call in program.calls):
         return program
@@ -87,7 +86,7 @@ class Grouping:
         Calls in order so far.
     """
 
-    def __init__(self, program: "Program") -> None:
+    def __init__(self, program: CallSequence) -> None:
         self.calls: list[Call] = []
         self._uses: dict[Value, list[Call]] = {}
         self._needed = {item for item in program.outputs if isinstance(item, Value)}

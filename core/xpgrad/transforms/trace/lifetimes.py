@@ -1,13 +1,9 @@
 """When the arrays of a program are needed last, and how many bytes they hold meanwhile."""
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from xpgrad.transforms.trace.aliases import to_copy
-from xpgrad.transforms.trace.calls import Call, Value
-
-if TYPE_CHECKING:
-    from xpgrad.transforms.trace.program import Program
+from xpgrad.transforms.trace.calls import Call, CallSequence, Value
 
 VIEWS = frozenset(
     [
@@ -22,7 +18,7 @@ MIN_ROOM = 2**20
 """Bytes that results may hold at a time in any case: no pass saves memory below this."""
 
 
-def last_uses(program: "Program") -> list[tuple[Value, ...]]:
+def last_uses(program: CallSequence) -> list[tuple[Value, ...]]:
     """Return for each call the values that no later call needs: its last operands, and unused results.
 
     Outputs are needed at the end, so the lists exclude them; inputs belong to the caller.
@@ -79,7 +75,7 @@ class MemoryCount:
         return len(self._sizes) - 1
 
 
-def peak(program: "Program") -> int:
+def peak(program: CallSequence) -> int:
     """Return the largest number of bytes that results hold at a time, according to freed and reused memory."""
     memory = MemoryCount()
     for call in program.calls:
@@ -100,7 +96,7 @@ class Profile:
 
     BLOCK = 128
 
-    def __init__(self, program: "Program", uses: list[tuple[Value, ...]]) -> None:
+    def __init__(self, program: CallSequence, uses: list[tuple[Value, ...]]) -> None:
         memory = MemoryCount()
         self._held: list[int] = []
         for call, last in zip(program.calls, uses, strict=True):
@@ -134,12 +130,12 @@ class Profile:
                 yield block, len(places) == end - first, places
 
 
-def highest(program: "Program") -> int:
+def highest(program: CallSequence) -> int:
     """Return the largest number of bytes that results hold at a time if each is dropped after its last use."""
     return peak_of(program)[0]
 
 
-def peak_of(program: "Program") -> tuple[int, int]:
+def peak_of(program: CallSequence) -> tuple[int, int]:
     """Return this number of bytes, and the number of the first call during which they are held."""
     memory, most, where = MemoryCount(), 0, 0
     for i, (call, last) in enumerate(zip(program.calls, last_uses(program), strict=True)):

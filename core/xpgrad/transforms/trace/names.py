@@ -6,12 +6,8 @@ import keyword
 import linecache
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-from xpgrad.transforms.trace.calls import Value
-
-if TYPE_CHECKING:
-    from xpgrad.transforms.trace.program import Program
+from xpgrad.transforms.trace.calls import CallSequence, Value
 
 RESERVED = frozenset(keyword.kwlist) | {"live", "restore", "copy", "in_blocks"}
 """Names that the generated source does not give to values."""
@@ -42,7 +38,7 @@ def function_name(name: str) -> str:
     return re.sub(r"\W+", "_", plain).strip("_") or "function"
 
 
-def named(program: "Program") -> dict[Value, str]:
+def named(program: CallSequence) -> dict[Value, str]:
     """Return a name for each value.
 
     The last result of the calls in a row that come from a line like ``h = tanh(x @ w)`` is called ``h``.

@@ -1,73 +1,22 @@
-"""`Program`: the calls of an array library that a traced function made, in order, with inputs and outputs."""
+"""`Program`: the calls of a traced function, which can be run, shown and saved."""
 
 import importlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
-from xpgrad.backend.backend import Backend
-from xpgrad.backend.plugins import plugins
-from xpgrad.transforms.trace.calls import Call, Value, substituted, values_in
-from xpgrad.transforms.trace.constant_arrays import constants_as_inputs
-from xpgrad.transforms.trace.explanation import explanation_of
+from xpgrad.transforms.trace.calls import Call, CallSequence, Value, mapped, substituted, values_in
 from xpgrad.transforms.trace.lifetimes import peak
 from xpgrad.transforms.trace.source import ProgramSource, load, source_of
-from xpgrad.transforms.trace.text import text_of
+from xpgrad.transforms.trace.text import explanation_of, text_of
 from xpgrad.utils.pictures import drawer
-
-if TYPE_CHECKING:
-    from xpgrad.transforms.trace.tracing import Trace
 
 __all__ = ["Call", "Program", "Value", "substituted", "values_in"]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Program:
-    """The calls of a traced function.
-
-    Attributes
-    ----------
-    name, inputs, calls : str, tuple of Value, tuple of Call
-    outputs : tuple
-        A `Value`, or a constant array, for each array that leaves.
-    private : int
-        How many of the last outputs stay within the library: they may share memory with anything.
-    notes, executor : tuple of str, str
-        Notes of passes, for readers, and the name of the executor, if chosen.
-    origin : Trace or None
-        The recorded run, in programs of compiled functions.
-    """
-
-    name: str
-    inputs: tuple[Value, ...]
-    outputs: tuple[Any, ...]
-    calls: tuple[Call, ...]
-    private: int = 0
-    notes: tuple[str, ...] = field(default=())
-    executor: str = ""
-    origin: "Trace | None" = None
-
-    def replaced(self, **changes: Any) -> "Program":
-        """Return the program with some attributes replaced."""
-        return replace(self, **changes)
-
-    def values(self) -> Iterator[Value]:
-        """Yield all arrays: the inputs, then the results in order."""
-        yield from self.inputs
-        for call in self.calls:
-            yield from call.results
-
-    @property
-    def backend(self) -> Backend | None:
-        """The library whose functions it calls; None for a program without arrays."""
-        for value in self.values():
-            return value.spec.backend
-        return next((plugins.backend_of(item) for item in self.outputs if not isinstance(item, Value)), None)
-
-    @property
-    def nbytes(self) -> int:
-        """Number of bytes of all results of calls together, including views."""
-        return sum(value.nbytes for call in self.calls for value in call.results)
+class Program(CallSequence):
+    """The calls of a traced function; its attributes are those of `CallSequence`."""
 
     @property
     def peak_bytes(self) -> int:
@@ -94,9 +43,28 @@ class Program:
         Parameters
         ----------
         min_bytes : int
-            Arrays of fewer bytes stay constants.
+            Arrays of fewer bytes stay constants, and so do arrays that are bound to the function of a call.
         """
-        return constants_as_inputs(self, min_bytes)
+        backend = self.backend
+        if backend is None:
+            return self, ()
+        found: dict[int, tuple[Any, Value]] = {}  # which keeps the arrays, whose ids are the keys
+
+        def opened(leaf: Any) -> Any:
+            if type(leaf) not in backend.array_types:
+                return leaf
+            value = found[id(leaf)][1] if id(leaf) in found else Value(backend.spec(leaf))
+            if value.nbytes < min_bytes:
+                return leaf
+            found[id(leaf)] = leaf, value
+            return value
+
+        calls = tuple(c.replaced(args=mapped(c.args, opened), kwargs=mapped(c.kwargs, opened)) for c in self.calls)
+        outputs = mapped(self.outputs, opened)
+        if not found:
+            return self, ()
+        arrays, values = zip(*found.values(), strict=True)
+        return self.replaced(inputs=(*self.inputs, *values), outputs=outputs, calls=calls), arrays
 
     def to_graphviz(self) -> Any:
         """Return the program as a graph: a `graphviz.Source` if that package is installed, else its DOT text."""

@@ -1,13 +1,10 @@
 """0-d results that remain scalars in a run of a program: in libraries whose scalars are faster than 0-d arrays."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xpgrad.backend.programs import programs_of
 from xpgrad.transforms.trace.aliases import Aliases
-from xpgrad.transforms.trace.calls import Call, Value
-
-if TYPE_CHECKING:
-    from xpgrad.transforms.trace.program import Program
+from xpgrad.transforms.trace.calls import Call, CallSequence, Value
 
 Operation = tuple[str, tuple[Any, ...]]
 
@@ -23,7 +20,7 @@ class Scalars:
         Their results that are never needed as arrays.
     """
 
-    def __init__(self, program: "Program") -> None:
+    def __init__(self, program: CallSequence) -> None:
         self.operations: dict[Call, Operation] = {}
         self.values: set[Value] = set()
         backend = program.backend

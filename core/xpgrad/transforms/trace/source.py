@@ -6,20 +6,17 @@ import math
 import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from xpgrad.backend.backend import Backend
 from xpgrad.backend.programs import programs_of
 from xpgrad.transforms.trace.aliases import FRESH_OPERATORS, to_copy
-from xpgrad.transforms.trace.calls import Call, Value, values_in
+from xpgrad.transforms.trace.calls import Call, CallSequence, Value, values_in
 from xpgrad.transforms.trace.groups import BlockGroup, calls_in
 from xpgrad.transforms.trace.keys import function_key
 from xpgrad.transforms.trace.names import Names, function_name, named
 from xpgrad.transforms.trace.scalars import Scalars
 from xpgrad.transforms.trace.text import constant_text, line_text
-
-if TYPE_CHECKING:
-    from xpgrad.backend.backend import Backend
-    from xpgrad.transforms.trace.program import Program
 
 Part = tuple[list[Call], list[str]]  # calls in a row, and their lines
 MAX_LINES = 980
@@ -50,7 +47,7 @@ class ProgramSource:
 class SourceWriter:
     """Writes the lines of a program."""
 
-    def __init__(self, program: "Program") -> None:
+    def __init__(self, program: CallSequence) -> None:
         self.program = program
         self.backend: Backend | None = program.backend
         self.values = named(calls_in(program))
@@ -202,7 +199,7 @@ def literal(item: Any) -> str | None:
     return "..." if item is Ellipsis else None
 
 
-def dtype_name(backend: "Backend", item: Any) -> str | None:
+def dtype_name(backend: Backend, item: Any) -> str | None:
     """Return the name of a dtype of the library, and None for other objects."""
     if isinstance(item, (tuple, list, dict, slice)) or (hasattr(item, "shape") and hasattr(item, "dtype")):
         return None
@@ -214,7 +211,7 @@ def dtype_name(backend: "Backend", item: Any) -> str | None:
         return None
 
 
-def source_of(program: "Program") -> ProgramSource:
+def source_of(program: CallSequence) -> ProgramSource:
     """Return the source of a program."""
     writer = SourceWriter(program)
     parts = list(parts_of(writer))
