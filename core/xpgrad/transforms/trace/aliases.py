@@ -1,22 +1,17 @@
 """Arrays of a program that may share memory: a superset of the arrays that do."""
 
 import functools
-from collections.abc import Iterable, Set
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
+from xpgrad.backend.backend import Backend
 from xpgrad.backend.programs import programs_of
 from xpgrad.backend.standard import OPERATORS, python_operator
-from xpgrad.transforms.trace.calls import Call, Value, leaves_of
+from xpgrad.transforms.trace.calls import Call, CallSequence, Value, leaves_of
 from xpgrad.transforms.trace.groups import BlockGroup
-
-if TYPE_CHECKING:
-    from xpgrad.backend.backend import Backend
-    from xpgrad.transforms.trace.program import Program
 
 OUTSIDE = 0
 """The root of memory that is not the program's: inputs and constants, any of which may share theirs."""
-MAX_ROOTS = 16
-"""A value that could be a view of more arrays than this counts as one that could be a view of any."""
 FRESH_OPERATORS = frozenset(map(python_operator, OPERATORS.keys() - {"abs", "pos"}))
 """Operators that return new arrays in every library. `abs` and `+` may return their argument."""
 COMPUTED = frozenset(
@@ -42,46 +37,47 @@ class Aliases:
     Attributes
     ----------
     roots : dict from Value to frozenset of int
-        Numbers of the pieces of memory that may contain the value. Two values share memory only if they have one in
-        common.
-    written, anywhere : frozenset of int
-        The pieces of memory to which a call writes; the roots of values that may be views of too many other values.
+        The number of the piece of memory that contains the value. Values share memory only if they have it in common: a
+        result that may be a view of several arrays makes one piece of theirs.
+    written : frozenset of int
+        The pieces of memory to which a call writes.
     immutable : bool
         Whether no array can be written to, so that it does not matter which share memory.
     """
 
-    def __init__(self, program: "Program") -> None:
+    def __init__(self, program: CallSequence) -> None:
         backend = program.backend
         self._program = program
         self.immutable = backend is not None and backend.immutable
         self._types = () if backend is None else backend.array_types
-        self.anywhere: Roots = frozenset((OUTSIDE, -1))
         writes = [call.writes for call in program.calls if call.writes]
         self.written: Roots = frozenset().union(*map(self.of, writes))
 
     @functools.cached_property  # of most programs only `written` is needed, which is empty
     def roots(self) -> dict[Value, Roots]:
-        """The roots of each value."""
+        """The root of each value, as a set."""
         program, backend = self._program, self._program.backend
-        roots: dict[Value, Roots] = dict.fromkeys(program.inputs, frozenset((OUTSIDE,)))
-        number = OUTSIDE
-        for call in program.calls:
-            fresh = self.immutable or (not call.writes and is_fresh(call, backend))
-            taken = NOTHING if fresh else self._taken(call, roots)
-            for value in call.results:
-                number += 1
-                roots[value] = frozenset((number,)) if fresh else taken
-        return roots
+        found = dict.fromkeys(program.inputs, OUTSIDE)
+        joined = [OUTSIDE]  # for each number the number of the piece that it has become a part of, or itself
 
-    def _taken(self, call: Call, roots: dict[Value, Roots]) -> Roots:
-        """Return the roots of the result of a call that may return a view."""
-        found = {roots[value] for value in call.operands()}
-        if not found or self.holds_array(call):
-            found.add(frozenset((OUTSIDE,)))
-        if len(found) == 1:
-            return found.pop()
-        every: Roots = frozenset().union(*found)
-        return self.anywhere if len(every) > MAX_ROOTS or -1 in every else every
+        def whole(number: int) -> int:
+            while joined[number] != number:
+                number = joined[number]
+            return number
+
+        for call in program.calls:
+            if self.immutable or not call.results or (not call.writes and is_fresh(call, backend)):
+                new = range(len(joined), len(joined) + len(call.results))
+                found |= zip(call.results, new, strict=True)
+                joined += new
+                continue
+            parts = {whole(found[value]) for value in call.operands()}
+            if not parts or self.holds_array(call):
+                parts.add(OUTSIDE)
+            for number in parts:
+                joined[number] = min(parts)
+            found |= dict.fromkeys(call.results, min(parts))
+        return {value: frozenset((whole(number),)) for value, number in found.items()}
 
     def holds_array(self, call: Call) -> bool:
         """Return whether a call has a constant array, as an argument or bound to its function."""
@@ -103,17 +99,12 @@ class Aliases:
         found = self.of(call.operands())
         return found | {OUTSIDE} if self.holds_array(call) else found
 
-    @staticmethod
-    def meet(one: Set[int], other: Set[int]) -> bool:
-        """Return whether values with these roots may share memory."""
-        return not one.isdisjoint(other) or (-1 in one and bool(other)) or (-1 in other and bool(one))
-
     def is_written(self, value: Value) -> bool:
         """Return whether a call may write to the memory of `value`."""
-        return bool(self.written) and self.meet(self.roots[value], self.written)
+        return bool(self.written) and not self.written.isdisjoint(self.roots[value])
 
 
-def is_fresh(call: Call, backend: "Backend | None") -> bool:
+def is_fresh(call: Call, backend: Backend | None) -> bool:
     """Return whether each result of a call is in new memory."""
     cast = call.name in ("sum_to", "astype") and is_other(call)
     if isinstance(call.function, BlockGroup) or call.name in COMPUTED or cast:
@@ -134,7 +125,7 @@ def is_other(call: Call) -> bool:
     return isinstance(x, Value) and (y.spec.size < x.spec.size or bool(y.spec.dtype != x.spec.dtype))
 
 
-def to_copy(program: "Program") -> tuple[bool, ...]:
+def to_copy(program: CallSequence) -> tuple[bool, ...]:
     """Return for each output whether it must be copied, so that only the caller refers to its memory."""
     aliases = Aliases(program)
     if aliases.immutable:

@@ -42,7 +42,7 @@ def buffers(program: Program) -> Program:
 def ends_of_memory(program: Program, aliases: Aliases) -> dict[int, int]:
     """Return for each piece of memory the number of the last call that a value in it takes part in.
 
-    It is the number of calls for memory that may be in an output, and for all memory if a value may be anywhere.
+    It is the number of calls for memory that may be in an output.
     """
     ends: dict[int, int] = {}
     for i, call in enumerate(program.calls):
@@ -67,12 +67,10 @@ def target(
             value in reusable
             and value.spec.shape == result.spec.shape
             and value.spec.dtype == result.spec.dtype
-            and len(roots) == 1
             and OUTSIDE not in roots
             and not aliases.is_written(value)
             and ends[next(iter(roots))] == number
-            and ends.get(-1, -1) < number
-            and not any(aliases.meet(aliases.roots[other], roots) for other in operands if other is not value)
+            and not any(aliases.roots[other] == roots for other in operands if other is not value)
             and layouts.of_result(call) == layouts.of(value)
         ):
             return value

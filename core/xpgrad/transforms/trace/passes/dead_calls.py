@@ -32,4 +32,4 @@ def dead_calls(program: Program) -> Program:
 def seen_later(aliases: Aliases, item: Any, read: Set[int]) -> bool:
     """Return whether a write to this array can be seen, by a later call or after the run."""
     roots = aliases.of((item,))
-    return OUTSIDE in roots or aliases.meet(roots, read)
+    return OUTSIDE in roots or not roots.isdisjoint(read)

@@ -32,7 +32,7 @@ def equal_calls(program: Program) -> Program:
             kept.append(call)
             continue
         key = call_key(call)
-        if aliases.written and aliases.meet(aliases.of_operands(call), aliases.written):
+        if aliases.written and not aliases.written.isdisjoint(aliases.of_operands(call)):
             key = *key, writes
         first = found.get(key)
         if first is not None and len(first[1].results) == len(call.results):
