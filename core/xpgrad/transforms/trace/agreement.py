@@ -53,7 +53,7 @@ def difference(first: Trace, second: Trace) -> str | None:
         return "its results required a gradient at one run only"
     if first.pullback is None or second.pullback is None:
         return None
-    a, b = first.pullback.program, second.pullback.program
+    a, b = first.pullback, second.pullback
     return _calls(a, b, dict(zip(a.inputs, b.inputs, strict=False)) | pairs)
 
 

@@ -1,4 +1,4 @@
-"""`entry`: a generated function that checks whether a call fits a program, and collects the inputs of the program."""
+"""`entry` and `leaving`: generated functions that collect the inputs of a program, and build the result of a call."""
 
 import keyword
 import operator
@@ -10,18 +10,25 @@ from xpgrad.backend.current import current_device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.config import global_config, switches
-from xpgrad.graph.variable import Variable
+from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.containers import container_of
 from xpgrad.transforms.leaves import is_array
 from xpgrad.transforms.trace.guards.guard import ABSENT, READ, SOURCE, Guard, contents, same, same_tree
 from xpgrad.transforms.trace.guards.numbers import source_of
 from xpgrad.transforms.trace.guards.objects import SIMPLE, kind_of, values
 from xpgrad.transforms.trace.level import InputSource
+from xpgrad.transforms.trace.tracing import OutputLeaf
 from xpgrad.transforms.trees import Structure
 
 Entry = Callable[[tuple[Any, ...], dict[str, Any]], "tuple[list[Any], tuple[Any, ...]] | None"]
 EXACT = (dict, list, tuple)
 CAUGHT = "(ArithmeticError, AttributeError, LookupError, ReferenceError, TypeError, ValueError)"
+NAMES = {
+    "same": same, "same_place": same_place, "contents": contents, "is_": operator.is_, "switches": switches,
+    "current_device": current_device, "config": global_config.__dict__, "Variable": Variable,
+    "variable": constant_variable,
+}  # fmt: skip
+"""Names that all sources have."""
 
 
 class EntryWriter:
@@ -36,7 +43,7 @@ class EntryWriter:
 
     def __init__(self) -> None:
         self.lines: list[str] = []
-        self.names: dict[str, Any] = {}
+        self.names: dict[str, Any] = {**NAMES}
         self._count = 0
 
     def add(self, line: str) -> None:
@@ -108,7 +115,6 @@ def entry(
             w.fail_if(f"{place} is not {known}" if i in shared else f"id({place}) in {known}")
     for x, name in captured.items():
         _check_variable(w, x, name, graded=id(x) in graded)
-    w.names |= {"same": same, "contents": contents, "is_": operator.is_}
     for guard in guards:
         _check_guard(w, guard)
     arrays = []
@@ -127,7 +133,6 @@ def entry(
         else:
             arrays.append(_array(w, holder if isinstance(holder, Variable) else leaves[holder], place))
     w.add(f"return [{', '.join(arrays)}], ({''.join(f'{place}, ' for place in places) if returns else ''})")
-    w.names["Variable"] = Variable
     caught = f"    except {CAUGHT}:"  # means that the call does not fit
     return w.made("def enter(args, kwargs):", "    try:", *w.lines, caught, "        return None")
 
@@ -150,9 +155,7 @@ def _array(w: EntryWriter, leaf: Any, place: str) -> str:
 
 def _check_surroundings(w: EntryWriter) -> None:
     now = switches()
-    entries = global_config.__dict__ | now.overlay
-    w.names |= {"switches": switches, "now": now, "entries": entries, "config": global_config.__dict__}
-    w.names |= {"current_device": current_device, "device": current_device()}
+    w.names |= {"now": now, "entries": global_config.__dict__ | now.overlay, "device": current_device()}
     w.add("s = switches()")
     w.fail_if("(s is not now or config != entries) and (s.mode != now.mode or config | s.overlay != entries)")
     w.fail_if("current_device() != device")
@@ -191,7 +194,6 @@ def _check_rest(w: EntryWriter, structure: Structure, place: str) -> None:
         return
     rest = {name: value for name, value in vars(structure.empty).items() if name not in structure.keys}
     for name, value in rest.items():
-        w.names["same"] = same
         known = w.name(value)
         w.fail_if(f"not same({place}.{name}, {known}) and {place}.{name} != {known}")
 
@@ -226,7 +228,6 @@ def _check_leaf(w: EntryWriter, leaf: Any, place: str, *, graded: bool) -> None:
     elif type(leaf) in (str, int, bool):
         w.fail_if(f"type({place}) is not {w.name(type(leaf))} or {place} != {leaf!r}")
     else:
-        w.names["same"] = same
         known = w.name(leaf)
         equal = f" and not (type({place}) is type({known}) and {place} == {known})"
         w.fail_if(f"not same({place}, {known}){'' if type(leaf) in (float, complex) else equal}")
@@ -257,7 +258,7 @@ def _check_variable(w: EntryWriter, x: Variable, place: str, *, graded: bool) ->
     if spec is None:
         failures.append("n.spec is not None")
     else:
-        known, w.names["same_place"] = w.name(spec), same_place
+        known = w.name(spec)
         failures.append(f"n.spec is not {known} and not same_place(n.spec, {known})")
         hooked = f"tuple(n.extra.hooks.values()) != {w.name(hooks)}"
         failures.append(f"n.extra is None or {hooked}" if hooks else "n.extra is not None and n.extra.hooks")
@@ -304,3 +305,44 @@ def _check_items(w: EntryWriter, guard: Guard, owner: str) -> None:
     if isinstance(guard.owner, dict):
         pairs += f" and all(map(is_, {owner}.values(), {w.name(guard.value[count:])}))"
     w.fail_if(f"len({owner}) != {count} or not ({pairs}) and not same(contents({owner}), {w.name(guard.value)})")
+
+
+def leaving(results: Sequence[OutputLeaf], structure: Structure, *, variables: bool) -> Callable[..., Any]:
+    """Return a function of the outputs and the leaves of the arguments, which returns the result.
+
+    Parameters
+    ----------
+    results, structure : sequence of OutputLeaf, Structure
+    variables : bool
+        Whether results that were Variables become Variables; else the user gave arrays, and gets arrays.
+    """
+    w = EntryWriter()
+    leaves = []
+    for leaf in results:
+        if leaf.kind == "object":
+            leaves.append(w.name(leaf.content))
+        elif leaf.kind == "argument":
+            leaves.append(f"leaves[{leaf.content}]")
+        elif leaf.kind == "variable" and not leaf.connected and (variables or leaf.kept):
+            leaves.append(f"variable(outputs[{leaf.content}])")
+        else:
+            leaves.append(f"outputs[{leaf.content}]")  # if connected, it is a Variable already
+    return w.made("def leave(outputs, leaves):", f"    return {_built(w, structure, iter(leaves))}")
+
+
+def _built(w: EntryWriter, structure: Structure, leaves: Any) -> str:
+    kind = structure.kind
+    if kind is None:
+        return str(next(leaves))
+    if kind is type(None):
+        return "None"
+    children = [_built(w, child, leaves) for child in structure.children]
+    if kind is dict:
+        items = zip(map(w.name, structure.keys), children, strict=True)
+        return f"{{{', '.join(f'{key}: {child}' for key, child in items)}}}"
+    if kind is tuple:
+        return f"({''.join(f'{child}, ' for child in children)})"
+    if kind is list:
+        return f"[{', '.join(children)}]"
+    flat = Structure(kind, structure.keys, tuple(Structure() for _ in children), structure.empty)
+    return f"{w.name(flat)}.build([{', '.join(children)}])"

@@ -14,7 +14,7 @@ from xpgrad.graph.outputs import output
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.call import recording
 from xpgrad.transforms.capture import CapturedRun
-from xpgrad.transforms.leaves import alias, root
+from xpgrad.transforms.leaves import alias, root, zeros_of
 from xpgrad.transforms.trace.executors import Options, chosen
 from xpgrad.transforms.trace.guards.effects import repeated_call
 from xpgrad.transforms.trace.passes import apply_passes
@@ -46,23 +46,19 @@ class Half:
         """Return the gradients for these cotangents of the connected outputs, None for missing gradients."""
         absent = tuple([i for i, gy in enumerate(cotangents) if gy is None])
         if absent not in self._runs:
-            self._runs[absent] = self._made(absent, len(residuals))
+            self._runs[absent] = self._made(absent)
         run, remain = self._runs[absent]
         found = iter(run(*residuals, *(gy for gy in cotangents if gy is not None)))
         return [next(found) if remains else None for remains in remain]
 
-    def _made(self, absent: tuple[int, ...], count: int) -> tuple[Callable[..., Any], Sequence[bool]]:
-        """Return the runner of the program without some cotangents, which follow `count` residuals."""
-        assert self.trace.pullback is not None
-        program = self.trace.pullback.program
-        starts = program.inputs[count:]
+    def _made(self, absent: tuple[int, ...]) -> tuple[Callable[..., Any], Sequence[bool]]:
+        """Return the runner of the program without some cotangents."""
+        program = self.trace.pullback
+        assert program is not None
+        starts = program.inputs[len(self.trace.kept) :]
         program, remain = without(program, starts, [starts[i] for i in absent])
         made = apply_passes(program, self.options.off, exact=self.options.exact)
         return chosen(made, made.backend, self.options).run, remain
-
-    def inputs(self, leaves: Sequence[Any]) -> list[Variable]:
-        """Return the Variables whose gradients it computes, those among the arguments from `leaves`."""
-        return [s.holder if s.kind == "array" else leaves[s.holder] for s in self.trace.wanted]
 
 
 def connect(
@@ -70,7 +66,7 @@ def connect(
 ) -> None:
     """Replace the connected outputs by Variables of the graph; `streams` are the random numbers of this call."""
     node = CompiledCall(half, residuals, leaves, streams)
-    inputs = half.inputs(leaves)
+    inputs = [s.holder if s.kind == "array" else leaves[s.holder] for s in half.trace.wanted]
     arrays = tuple(outputs[i] for i in half.trace.connected)
     for i, y in zip(half.trace.connected, node.connected(inputs, arrays), strict=True):
         outputs[i] = y
@@ -187,13 +183,8 @@ def without(program: Program, cotangents: Sequence[Value], absent: Collection[Va
             (rest,) = (value for value in linear if value not in gone)
             replaced[call.results[0]] = replaced.get(rest, rest)
         else:
-            calls.append(call.substituted(replaced | {value: _zeros(value) for value in missing}))
+            calls.append(call.substituted(replaced | {value: zeros_of(value.spec)._array for value in missing}))
     remain = [value not in gone for value in program.outputs]
     outputs = tuple(replaced.get(value, value) for value, kept in zip(program.outputs, remain, strict=True) if kept)
     inputs = tuple(value for value in program.inputs if value not in absent)
     return program.replaced(inputs=inputs, outputs=outputs, calls=tuple(calls)), remain
-
-
-def _zeros(value: Value) -> Any:
-    spec = value.spec
-    return spec.backend.restore(spec.backend.xp.zeros(spec.shape, dtype=spec.dtype, device=spec.device))

@@ -8,7 +8,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.transforms.trace.guards.numbers import Expression, value_of
 from xpgrad.transforms.trace.level import InputSource
-from xpgrad.transforms.trace.program import Call, Program, Value
+from xpgrad.transforms.trace.program import Call, Value
 from xpgrad.transforms.trace.tracing import Trace
 
 TAKERS = frozenset(
@@ -117,7 +117,7 @@ def with_numbers(first: Trace, second: Trace) -> tuple[Trace, Trace]:
     programs = merger.calls(first.program.calls, second.program.calls)
     halves: tuple[list[Call], list[Call]] | None = None
     if first.pullback is not None and second.pullback is not None:
-        halves = merger.calls(first.pullback.program.calls, second.pullback.program.calls)
+        halves = merger.calls(first.pullback.calls, second.pullback.calls)
     made = []
     for i, trace in enumerate((first, second)):
         new = copy.copy(trace)
@@ -127,18 +127,9 @@ def with_numbers(first: Trace, second: Trace) -> tuple[Trace, Trace]:
         program = trace.program
         new.program = program.replaced(inputs=(*program.inputs, *inputs.values()), calls=tuple(programs[i]))
         if halves is not None and trace.pullback is not None:
-            new.pullback = _pullback(trace.pullback, halves[i], [*inputs.values()])
+            used = {value for call in halves[i] for value in call.operands()}
+            given = (*trace.kept, *(value for value in inputs.values() if value in used))
+            starts = trace.pullback.inputs[len(trace.kept) :]
+            new.pullback = trace.pullback.replaced(inputs=(*given, *starts), calls=tuple(halves[i]))
         made.append(new)
     return made[0], made[1]
-
-
-def _pullback(pullback: Any, calls: list[Call], numbers: list[Value]) -> Any:
-    """Return the backward half with the numbers that it needs among its residuals."""
-    program: Program = pullback.program
-    used = {value for call in calls for value in call.operands()}
-    more = tuple(value for value in numbers if value in used)
-    count = len(pullback.residuals)
-    inputs = (*program.inputs[:count], *more, *program.inputs[count:])
-    return pullback._replace(
-        program=program.replaced(inputs=inputs, calls=tuple(calls)), residuals=(*pullback.residuals, *more)
-    )

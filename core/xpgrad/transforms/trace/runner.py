@@ -7,8 +7,8 @@ from xpgrad.backend import random
 from xpgrad.graph.assignments import journal
 from xpgrad.graph.methods.cuts import ended_before
 from xpgrad.graph.variable import Variable
+from xpgrad.transforms.trace.entry import leaving
 from xpgrad.transforms.trace.executors import Options, chosen
-from xpgrad.transforms.trace.exit import leaving
 from xpgrad.transforms.trace.node import Half, connect
 from xpgrad.transforms.trace.passes import apply_passes
 from xpgrad.transforms.trace.program import Program
@@ -30,15 +30,10 @@ class Runner:
     def __init__(self, trace: Trace, options: Options) -> None:
         self._trace, self._options = trace, options
         self._count = len(trace.program.outputs)
-        recorded = trace.program
-        self._half: Half | None = None
-        if trace.pullback is not None:
-            residuals = trace.pullback.residuals
-            recorded = recorded.replaced(outputs=(*recorded.outputs, *residuals), private=len(residuals))
-        if trace.wanted:
-            self._half = Half(trace, options)
-        self._draws = self._half is not None and any(call.draws for call in recorded.calls)
-        self._recorded = recorded
+        outputs = (*trace.program.outputs, *trace.kept)
+        self._recorded = trace.program.replaced(outputs=outputs, private=len(trace.kept))
+        self._half = Half(trace, options) if trace.wanted else None
+        self._draws = self._half is not None and any(call.draws for call in trace.program.calls)
         self._made: Program | None = None
         self._leave = leaving(trace.results, trace.structure, variables=trace.variables)
         self._plain = self._half is None and not (trace.writes or trace.ends or trace.facts.sets)

@@ -60,19 +60,6 @@ class OutputLeaf(NamedTuple):
     kept: bool = False
 
 
-class RecordedPullback(NamedTuple):
-    """The backward half of a recorded run.
-
-    Attributes
-    ----------
-    program, residuals : Program, tuple of Value
-        It maps residuals, values of the forward half, and cotangents to gradients.
-    """
-
-    program: Program
-    residuals: tuple[Value, ...]
-
-
 class Trace:
     """One recorded run of ``f(*args, **kwargs)``.
 
@@ -92,8 +79,8 @@ class Trace:
         The program, where each of its inputs comes from, and the result, together with outer assignments.
     connected, wanted : tuple of int, tuple of InputSource
         The outputs of the program that require a gradient, and the outer Variables through which they do.
-    pullback : RecordedPullback or None
-        The function that computes these gradients, valid for this call. None if they require values.
+    pullback : Program or None
+        It maps the `kept` values of the program, and cotangents, to these gradients. None if they require values.
     ends : mapping
         The lines at which the graph of the arguments ended, if no output requires a gradient.
     surroundings, facts, residuals : Surroundings, Observer, list of array
@@ -123,7 +110,7 @@ class Trace:
         self.writes: list[Write] = []
         self.connected: tuple[int, ...] = ()
         self.wanted: tuple[InputSource, ...] = ()
-        self.pullback: RecordedPullback | None = None
+        self.pullback: Program | None = None
         self.ends: Mapping[Any, tuple[UserLine, str]] = {}
         self._arrays: list[Array] = []
         self._connected: list[Variable] = []
@@ -144,6 +131,11 @@ class Trace:
             self.forget()
             raise
         self.failure, self.shared = self.level.recording.failure, self.level.shared
+
+    @property
+    def kept(self) -> tuple[Value, ...]:
+        """The values of the program that `pullback` takes."""
+        return () if self.pullback is None else self.pullback.inputs[: -len(self.connected)]
 
     def _run(self, f: Callable[..., Any], given: Any) -> None:
         level = self.level
@@ -214,8 +206,7 @@ class Trace:
         if not (read or any(source.kind.startswith("gradient") for source in self.sources)):
             return
         used = {value for call in program.calls for value in call.operands()}.union(values_in(program.outputs))
-        if self.pullback is not None:
-            used.update(self.pullback.residuals)
+        used.update(self.kept)
         pairs = zip(program.inputs, self.sources, strict=True)
         kept = [(v, s) for v, s in pairs if v in used or not (s.kind.startswith("gradient") or v in read)]
         self.program, self.sources = program.replaced(inputs=tuple(v for v, _ in kept)), [s for _, s in kept]
@@ -378,11 +369,10 @@ class Trace:
         for call in calls:
             needed.update(dict.fromkeys(value for value in call.operands() if value not in made))
         needed.update(dict.fromkeys(value for value in ends if value not in made))
-        residuals = tuple(value for value in needed if value not in starts)
-        self.residuals = [held[value] for value in residuals]
-        program = Program(f"vjp of {name}", (*residuals, *starts), tuple(ends), calls)
+        kept = tuple(value for value in needed if value not in starts)
+        self.residuals = [held[value] for value in kept]
+        self.pullback = Program(f"vjp of {name}", (*kept, *starts), tuple(ends), calls)
         self.program = self.program.replaced(inputs=tuple(level.inputs))
-        self.pullback = RecordedPullback(program, residuals)
 
     # The result of this run
 
