@@ -56,11 +56,11 @@ class Compiled(Generic[P, R]):
         The original function.
     """
 
-    def __init__(self, f: Callable[P, R], *, verify: Verify, cache_size: int, options: Options) -> None:
+    def __init__(self, f: Callable[P, R], verify: Verify, size: int, options: Options, instead: Any = None) -> None:
         functools.update_wrapper(self, f)
         self.function = f
         self._verify: Verify = verify
-        self._strict, self._cache_size, self._options = options.strict, cache_size, options
+        self._strict, self._cache_size, self._options = options.strict, size, options
         self._kinds: list[Kind] = []  # the most recently used first
         self._lock = shared_lock()
         self._recording = InTurn()
@@ -69,7 +69,7 @@ class Compiled(Generic[P, R]):
         self._hits = self._misses = self._changes = 0
         self._said: set[str] = set()
         self._values: dict[Any, set[Any]] = {}  # of numbers among the arguments that were constants of programs
-        self.instead: Callable[..., Any] = f
+        self.instead: Callable[..., Any] = f if instead is None else instead
         """What is called where there is no program."""
 
     def __repr__(self) -> str:
@@ -78,8 +78,8 @@ class Compiled(Generic[P, R]):
     _repr_html_ = drawer.html("programs")
 
     def __reduce__(self) -> Any:
-        options = self._verify, self._cache_size, self._options
-        return global_name(self) or (_again, (self.function, self.instead, *options))
+        given = self.function, self._verify, self._cache_size, self._options, self.instead
+        return global_name(self) or (Compiled, given)
 
     def __get__(self, owner: Any, kind: type | None = None) -> Any:
         return self if owner is None else types.MethodType(self, owner)
@@ -339,8 +339,7 @@ class Compiled(Generic[P, R]):
 
         ``xpgrad.scipy`` finds this by its name.
         """
-        f = transform(self.function)
-        return Compiled(f, verify=self._verify, cache_size=self._cache_size, options=self._options)
+        return Compiled(transform(self.function), self._verify, self._cache_size, self._options)
 
     # Reading
 
@@ -389,13 +388,6 @@ class Compiled(Generic[P, R]):
                     return kind.trace, Runner(kind.trace, self._options) if kind.ready is None else kind.ready[1]
             self(*args, **kwargs)
         raise TraceError(f"compile: {self._name} has no program for these arguments: each call changes what it reads")
-
-
-def _again(f: Any, instead: Any, verify: Verify, cache_size: int, options: Options) -> Compiled[Any, Any]:
-    """Return a compiled function without programs, for unpickling and copying."""
-    made = Compiled(f, verify=verify, cache_size=cache_size, options=options)
-    made.instead = instead
-    return made
 
 
 @overload
@@ -484,4 +476,4 @@ def compile(
             f"{cache_size} and {verify!r}"
         )
     options = Options(frozenset(without), exact, checked_executor(executor, exact), strict)
-    return Compiled(plain, verify=verify, cache_size=cache_size, options=options)
+    return Compiled(plain, verify, cache_size, options)

@@ -21,33 +21,29 @@ class OutsideWatch:
 
     def __init__(self) -> None:
         self.written = self.recorded = False
-        self._known: dict[int, tuple[Array, Any]] = {}
-        self._first: dict[int, tuple[Any, Array | None]] = {}
+        self._first: dict[int, tuple[Array, Any, Array | None]] = {}  # with the contents, and a copy
+        self._now: dict[int, Any] = {}
 
     def add(self, array: Array) -> None:
         """Watch another array."""
-        if id(array) not in self._known:
-            backend = plugins.backend_of(array)
-            before = None if backend.immutable else backend.fingerprint(array)
-            self._known[id(array)] = array, before
-            if id(array) not in self._first:
-                self._first[id(array)] = before, None if before is None or not is_small(array) else backend.copy(array)
+        if not self.knows(array):
+            now = self._now[id(array)] = _contents(array)
+            copied = now is not None and is_small(array)
+            self._first[id(array)] = array, now, plugins.backend_of(array).copy(array) if copied else None
 
     def knows(self, array: Array) -> bool:
         """Return whether an array is watched."""
-        return id(array) in self._known
+        return id(array) in self._first
 
     def check(self) -> None:
         """Note whether any array has been written to since its contents were stored."""
-        for array, before in self._known.values():
-            if before is not None and not self.written:
-                self.written = bool(plugins.backend_of(array).fingerprint(array) != before)
+        if not self.written:
+            self.written = any(_contents(array) != self._now[key] for key, (array, _, _) in self._first.items())
 
     def undo(self) -> bool:
         """Restore the arrays as they were before all writes; return whether that succeeds."""
-        for key, (array, _) in self._known.items():
-            before, copy = self._first[key]
-            if before is not None and plugins.backend_of(array).fingerprint(array) != before:
+        for array, before, copy in self._first.values():
+            if _contents(array) != before:
                 if copy is None:
                     return False
                 call_on(array, array.__setitem__, ..., copy)
@@ -56,7 +52,10 @@ class OutsideWatch:
     def look(self, written: Iterable[Array]) -> None:
         """Update the contents of all arrays, after a recorded write to some, or to views of unknown arrays."""
         self.recorded |= not all(map(self.knows, written))
-        arrays = [array for array, _ in self._known.values()]
-        self._known.clear()
-        for array in arrays:
-            self.add(array)
+        self._now = {key: _contents(array) for key, (array, _, _) in self._first.items()}
+
+
+def _contents(array: Array) -> Any:
+    """Return a value that changes when an array is written to, None for one that cannot be."""
+    backend = plugins.backend_of(array)
+    return None if backend.immutable else backend.fingerprint(array)

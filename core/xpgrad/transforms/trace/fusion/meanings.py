@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from xpgrad.transforms.trace.fusion.fuse import Members
 
 SHAPES = frozenset(["broadcast_to", "reshape", "expand_dims", "squeeze"])
-METHODS = SHAPES - {"expand_dims", "squeeze"} | {
-    *("where", "astype", "square", "clip", "mean", "var", "full_like", "zeros_like", "ones_like"),
-}
+METHODS = SHAPES | {"where", "astype", "square", "clip", "mean", "var", "full_like", "zeros_like", "ones_like"}
 """Functions that `Builder` has as methods."""
 
 
@@ -40,6 +38,8 @@ def apply(call: Call, operands: "Members") -> list[Symbol]:
         return [scattered(call, operands)]
     args = [operands.operand(item) for item in call.args]
     kwargs = {key: operands.operand(item) for key, item in call.kwargs.items()}
+    if name in ("expand_dims", "squeeze"):
+        name, args, kwargs = "reshape", [*args[:1], call.results[0].spec.shape], {}
     try:
         made = meaning(builder, name)(*args, **kwargs)
     except (TypeError, ValueError, AttributeError, IndexError) as error:  # arguments that only the library takes
@@ -62,19 +62,6 @@ def meaning(builder: Builder, name: str) -> Callable[..., Any]:
     return getattr(builder, name) if name in REDUCTIONS or name in METHODS else builder.kernel(name)
 
 
-def _expanded(builder: Builder, x: Symbol, axis: Any = 0) -> Symbol:
-    axes = (axis,) if isinstance(axis, int) else tuple(axis)
-    ndim = x.ndim + len(axes)
-    places = {a % ndim for a in axes}
-    rest = iter(x.shape)
-    return builder.reshape(x, tuple(1 if i in places else next(rest) for i in range(ndim)))
-
-
-def _squeezed(builder: Builder, x: Symbol, axis: Any) -> Symbol:
-    axes = {a % x.ndim for a in ((axis,) if isinstance(axis, int) else tuple(axis))}
-    return builder.reshape(x, tuple(n for i, n in enumerate(x.shape) if i not in axes))
-
-
 def _power(builder: Builder, x: Symbol, exponent: Any) -> Any:
     """Return a power with a number as the exponent; square roots differ from ``pow`` at -0 and -inf."""
     if exponent == 0.5 and takes_roots(builder.backend):
@@ -93,8 +80,6 @@ def takes_roots(backend: Backend) -> bool:
 
 
 BUILDERS: dict[str, Callable[..., Any]] = {
-    "expand_dims": _expanded,
-    "squeeze": _squeezed,
     "positive": lambda builder, x: x,
     "constant_power": _power,
     "copy": lambda builder, x: x,  # outputs of a group are new arrays

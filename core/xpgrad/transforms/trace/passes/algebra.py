@@ -51,9 +51,9 @@ class Simplifier:
             self.units.add(call.results[0])
 
     def inner(self, call: Call) -> Call | None:
-        """Return the call that made the first argument."""
+        """Return the call of the same function that made the first argument."""
         made = self.makers.get(call.args[0]) if call.args and isinstance(call.args[0], Value) else None
-        return made if made is not None and made.args else None
+        return made if made is not None and made.args and made.name == call.name and made.pure else None
 
     def has_layout_of_copy(self, x: Value) -> bool:
         """Return whether a copy of `x` by an elementwise function has the same memory layout as `x`.
@@ -62,13 +62,18 @@ class Simplifier:
         """
         return self.immutable or self.any_layout or x.spec.size <= 1 or x in self.layouts.dense
 
-    def is_one(self, item: Any, x: Value) -> bool:
-        """Return whether an operand next to `x` is 1, or an array of ones."""
-        if isinstance(item, Value):
-            return item in self.units
-        if type(item) is int or type(item) is float:
-            return bool(item == 1)
-        return item is not None and item is x.spec.constants.get(1)  # as the backend has prepared it
+    def is_unchanged(self, x: Value, other: Any) -> bool:
+        """Return whether multiplying `x` by another operand gives a copy: by 1 or ones, except for complex numbers.
+
+        Infinity times 0j is NaN.
+        """
+        if isinstance(other, Value):
+            one = other in self.units
+        elif type(other) is int or type(other) is float:
+            one = bool(other == 1)
+        else:
+            one = other is not None and other is x.spec.constants.get(1)  # as the backend has prepared it
+        return one and not x.spec.complex and self.has_layout_of_copy(x)
 
 
 def same_spec(x: Any, y: Value) -> bool:
@@ -82,32 +87,26 @@ def argument(call: Call, position: int, name: str) -> Any:
 
 
 def times_one(found: Simplifier, call: Call) -> Any:
-    """``x * 1`` and ``1 * x``, except for complex numbers: infinity times 0j is NaN."""
-    if len(call.args) != 2 or call.kwargs:
-        return None
-    first, second = call.args
-    for x, other in ((first, second), (second, first)):
-        if same_spec(x, call.results[0]) and not x.spec.complex and found.is_one(other, x):
-            return x if found.has_layout_of_copy(x) else None
+    """``x * 1`` and ``1 * x``."""
+    for x, other in (call.args, call.args[::-1]) if len(call.args) == 2 and not call.kwargs else ():
+        if same_spec(x, call.results[0]) and found.is_unchanged(x, other):
+            return x
     return None
 
 
 def by_one(found: Simplifier, call: Call) -> Any:
     """``x / 1`` and ``x ** 1``."""
     x, other = argument(call, 0, "x1"), argument(call, 1, "exponent")
-    if len(call.args) + len(call.kwargs) != 2 or not same_spec(x, call.results[0]) or x.spec.complex:
-        return None
-    return x if found.is_one(other, x) and found.has_layout_of_copy(x) else None
+    alone = len(call.args) + len(call.kwargs) == 2 and same_spec(x, call.results[0])
+    return x if alone and found.is_unchanged(x, other) else None
 
 
 def twice(found: Simplifier, call: Call) -> Any:
     """``-(-x)``, and the transpose of a transpose."""
     inner = found.inner(call)
-    if inner is None or inner.name != call.name or call.kwargs or inner.kwargs or not inner.pure:
+    if inner is None or call.kwargs or inner.kwargs or not same_spec(x := inner.args[0], call.results[0]):
         return None
-    x = inner.args[0]
-    is_view = call.name in VIEWS
-    return x if same_spec(x, call.results[0]) and (is_view or found.has_layout_of_copy(x)) else None
+    return x if call.name in VIEWS or found.has_layout_of_copy(x) else None
 
 
 def unchanged_copy(found: Simplifier, call: Call) -> Any:
@@ -134,16 +133,15 @@ def copy_of_new(found: Simplifier, call: Call) -> Any:
 def unchanged_view(found: Simplifier, call: Call) -> Any:
     """`x` if the shape is unchanged."""
     x = argument(call, 0, "x")
-    if not same_spec(x, call.results[0]) or call.kwargs.get("copy") or len(call.args) > 2:
-        return None
-    return x
+    kept = same_spec(x, call.results[0]) and not call.kwargs.get("copy") and len(call.args) <= 2
+    return x if kept else None
 
 
 def same_reshape(found: Simplifier, call: Call) -> Any:
     """`x` if the shape is unchanged; of two reshapes of a vector, or of an array without layout, the second."""
     x = unchanged_view(found, call)
     inner = found.inner(call)
-    if x is not None or inner is None or inner.name != call.name or len(inner.args) > 2 or inner.kwargs.get("copy"):
+    if x is not None or inner is None or len(inner.args) > 2 or inner.kwargs.get("copy"):
         return x
     first = argument(inner, 0, "x")
     if not isinstance(first, Value) or not (found.immutable or (first.spec.ndim <= 1 and first in found.layouts.dense)):
@@ -169,7 +167,7 @@ def permuted(found: Simplifier, call: Call) -> Any:
     if axes == tuple(range(len(axes))):
         return x
     inner = found.inner(call)
-    if inner is None or inner.name != call.name or not inner.pure or (before := axes_of(inner)) is None:
+    if inner is None or (before := axes_of(inner)) is None:
         return None
     both = tuple(before[a] for a in axes)
     if both == tuple(range(len(both))):
