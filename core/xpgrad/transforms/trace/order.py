@@ -1,46 +1,30 @@
 """`in_order`: calls in an order in which each call follows the calls whose results it takes."""
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from xpgrad.transforms.trace.calls import Call, Value
 
 
 def in_order(calls: Iterable[Call], inputs: Sequence[Value]) -> tuple[Call, ...]:
-    """Return the calls, each as early as before unless it needs the result of a later call: then it follows that call.
+    """Return the calls in their order, but calls whose results an earlier call needs before that.
 
     Calls that draw keep their order. There must be an order, and no call that writes.
     """
-    found: list[Call] = []
-    known: set[Value | Call] = set(inputs)
-    missing: dict[Call, int] = {}
-    waiting: dict[Value | Call, list[Call]] = {}
-
-    def add(first: Call) -> None:
-        ready = [first]
-        while ready:
-            call = ready.pop()
-            found.append(call)
-            next_ready = []
-            made: list[Value | Call] = [call, *call.results]
-            for item in made:
-                known.add(item)
-                for other in waiting.pop(item, ()):
-                    missing[other] -= 1
-                    if not missing[other]:
-                        next_ready.append(other)
-            ready += reversed(next_ready)
-
-    drawn: Call | None = None
-    for call in calls:
-        needed: set[Value | Call] = {*call.operands()}
-        if call.draws:
-            needed.update(() if drawn is None else (drawn,))
-            drawn = call
-        absent = needed - known
-        if not absent:
-            add(call)
+    waiting = [*calls][::-1]
+    makers = {value: call for call in waiting for value in call.results}
+    earlier_draw = {call: before for call, before in pairwise(call for call in waiting if call.draws)}
+    found: dict[Call, None] = {}
+    known = set(inputs)
+    while waiting:
+        call = waiting.pop()
+        if call in found:
             continue
-        missing[call] = len(absent)
-        for value in absent:
-            waiting.setdefault(value, []).append(call)
+        needed = [makers[value] for value in call.operands() if value not in known]
+        needed += [before for before in (earlier_draw.get(call),) if before is not None and before not in found]
+        if needed:
+            waiting += [call, *reversed(needed)]
+        else:
+            found[call] = None
+            known.update(call.results)
     return tuple(found)
