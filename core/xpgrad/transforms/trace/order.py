@@ -13,7 +13,7 @@ def in_order(calls: Iterable[Call], inputs: Sequence[Value]) -> tuple[Call, ...]
     """
     waiting = [*calls][::-1]
     makers = {value: call for call in waiting for value in call.results}
-    earlier_draw = {call: before for call, before in pairwise(call for call in waiting if call.draws)}
+    earlier_draw = dict(pairwise(call for call in waiting if call.draws))
     found: dict[Call, None] = {}
     known = set(inputs)
     while waiting:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import Any, TypeVar
 
-from xpgrad.backend.backend import Backend
 from xpgrad.transforms.trace.calls import Call, Value
 from xpgrad.transforms.trace.keys import function_key, key_of
 from xpgrad.transforms.trace.lifetimes import highest
@@ -30,13 +29,12 @@ def products(program: Program) -> Program:
     Products are not merged in programs with calls that write to arrays, or if the peak of memory would increase by more
     than `MAX_BYTES`.
     """
-    backend = program.backend
-    if backend is None or any(call.writes for call in program.calls):
+    if any(call.writes for call in program.calls):
         return program
     groups = sorted((group for group in groups_of(program) if len(group) >= MIN_CALLS), key=len, reverse=True)
     most = highest(program) if groups else 0
     for group in groups[:MAX_GROUPS]:
-        changed = merged(program, independent(program, group), backend)
+        changed = merged(program, independent(program, group))
         if changed is not program and highest(changed) <= most + MAX_BYTES:
             program = changed
     return program
@@ -63,17 +61,11 @@ def is_product(call: Call) -> bool:
         and call.single
         and isinstance(first, Value)
         and first.spec.ndim == 2
-        and len(shape_of(second)) == 2
+        and len(getattr(getattr(second, "spec", second), "shape", ())) == 2
         and 0 < first.spec.shape[0] <= MAX_ROWS
         and first.nbytes > 0
         and call.results[0].nbytes > 0
     )
-
-
-def shape_of(item: Any) -> tuple[int, ...]:
-    """Return the shape of a value or a constant array, ``()`` for other objects."""
-    shape: tuple[int, ...] = item.spec.shape if isinstance(item, Value) else tuple(getattr(item, "shape", ()))
-    return shape
 
 
 def independent(program: Program, group: Sequence[Call]) -> Iterator[list[Call]]:
@@ -91,12 +83,12 @@ def independent(program: Program, group: Sequence[Call]) -> Iterator[list[Call]]
     yield from (calls for calls in found.values() if len(calls) >= MIN_CALLS)
 
 
-def merged(program: Program, lists: Iterable[Sequence[Call]], backend: Backend) -> Program:
+def merged(program: Program, lists: Iterable[Sequence[Call]]) -> Program:
     """Return the program with the independent products of each list merged, within `MAX_BYTES`."""
     new: dict[Call, list[Call]] = {}
     for same in lists:
         for calls in pieces(same, lambda call: call.args[0].nbytes + call.results[0].nbytes):
-            new |= of_rows(calls, backend)
+            new |= of_rows(calls)
     if not new:
         return program
     found = [other for call in program.calls for other in new.get(call, (call,))]
@@ -129,8 +121,8 @@ def pieces(items: Iterable[Item], size: Callable[[Item], int]) -> Iterator[list[
         yield piece
 
 
-def of_rows(calls: Sequence[Call], backend: Backend) -> dict[Call, list[Call]]:
-    """Return the replacements of products of arbitrary matrices: the last product computes all rows."""
+def of_rows(calls: Sequence[Call]) -> dict[Call, list[Call]]:
+    """Return the replacements of products of arbitrary matrices: the first product computes all rows."""
     if len(calls) < MIN_CALLS:
         return {}
     first = calls[0]
@@ -141,22 +133,16 @@ def of_rows(calls: Sequence[Call], backend: Backend) -> dict[Call, list[Call]]:
     if first.name == "matmul.x1":
         spec = rest[1]
         rest = rest[0], spec.backend.spec_for((ends[-1], *spec.shape[1:]), spec.dtype, spec.device)
-    head = [
-        Call("concat", backend.xp.concat, ([call.args[0] for call in calls],), {"axis": 0}, (rows,), line=first.line),
-        first.replaced(args=(rows, *rest), results=(product,)),
-    ]
-    return placed(calls, head, product, [slice(*pair) for pair in pairwise(ends)], first)
-
-
-def placed(
-    calls: Sequence[Call], head: list[Call], product: Value, indices: Sequence[Any], first: Call
-) -> dict[Call, list[Call]]:
-    """Return for each call the call that takes its result from the product, with `head` before `first`."""
+    line, concat = first.line, first.results[0].spec.backend.xp.concat
     new = {
-        call: [Call("x[]", operator.getitem, (product, index), {}, call.results, line=call.line)]
-        for call, index in zip(calls, indices, strict=True)
+        call: [Call("x[]", operator.getitem, (product, slice(*place)), {}, call.results, line=call.line)]
+        for call, place in zip(calls, pairwise(ends), strict=True)
     }
-    new[first] = head + new[first]
+    new[first] = [
+        Call("concat", concat, ([call.args[0] for call in calls],), {"axis": 0}, (rows,), line=line),
+        first.replaced(args=(rows, *rest), results=(product,)),
+        *new[first],
+    ]
     return new
 
 

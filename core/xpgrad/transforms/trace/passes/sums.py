@@ -43,8 +43,6 @@ class Sums:
     """
 
     def __init__(self, program: Program) -> None:
-        assert program.backend is not None
-        self.xp = program.backend.xp
         self.order = {call: i for i, call in enumerate(program.calls)}
         self.makers = {value: call for call in program.calls for value in call.results}
         self.uses = Counter(value for call in program.calls for value in call.operands())
@@ -137,7 +135,7 @@ class Sums:
             for parts in zip(*(term.rows for term in piece), strict=True):
                 shape = (sum(part.spec.shape[0] for part in parts), *parts[0].spec.shape[1:])
                 whole.append(Value(spec_like(parts[0], shape)))
-                made.append(Call("concat", self.xp.concat, (list(parts),), {"axis": 0}, (whole[-1],)))
+                made.append(Call("concat", parts[0].spec.backend.xp.concat, (list(parts),), {"axis": 0}, (whole[-1],)))
             yield self._of_rows(piece, tuple(whole), made)
 
     def _of_rows(self, terms: Sequence[Term], rows: tuple[Value, ...], made: list[Call]) -> Value:
@@ -170,7 +168,7 @@ def sums(program: Program) -> Program:
     Sums are not merged in programs with calls that write to arrays, or if the peak of memory would increase by more
     than `MAX_BYTES`.
     """
-    if program.backend is None or any(call.writes for call in program.calls):
+    if any(call.writes for call in program.calls):
         return program
     found = Sums(program)
     if not found.new:
