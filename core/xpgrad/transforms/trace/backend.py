@@ -236,11 +236,10 @@ class TraceBackend(TransformedBackend):
             return None
         if out is None:
             return self.call(name, function, *inputs, **options)
-        plain = {key: value for key, value in options.items() if key != "out"}
         given = out[0] if len(out) == 1 else out
         if type(given) is tuple and None in given:
             raise TraceError(f"compile: {name}: give an array for each output, or for none; got None among out=")
-        return self.written_into(name, function, given, inputs, plain)
+        return self.call(name, function, *inputs, **{**options, "out": given})
 
     def array_function(self, function: Any, args: Any, kwargs: Any) -> Any:
         """Call a function of NumPy with traced arrays."""

@@ -298,7 +298,7 @@ class Calls(Reads):
         named = f in (threading.get_ident, os.fspath) or getattr(f, "__name__", "").startswith("_path_")
         if plain and (module in STATES or named) and f is not sys._getframe:
             return self.read("call", f, tuple(args), f(*args))
-        if module in IMPURE or f is open:
+        if (module in IMPURE and f.__name__ != "text_encoding") or f is open:
             self.refuse(f"it calls {f.__name__}, which may give something else at each call")
         if is_of_arrays(type(f).__module__) or is_of_arrays(module):
             sh.waits = True

@@ -27,15 +27,6 @@ def _hasattr(self: Any, sh: Any, args: Sequence[Any]) -> Any:
     return FRESH
 
 
-def _setattr(self: Any, sh: Any, args: Sequence[Any]) -> Any:
-    self.assign(sh, args[0], args[1])
-    return FRESH
-
-
-def _vars(self: Any, sh: Any, args: Sequence[Any]) -> Any:
-    return self.attribute(sh, args[0], "__dict__") if args else NotImplemented
-
-
 def _super(self: Any, sh: Any, args: Sequence[Any]) -> Any:
     names = sh.frame.f_locals
     made: Any = super
@@ -78,26 +69,22 @@ def _dir(self: Any, sh: Any, args: Sequence[Any]) -> Any:
 
 
 def _len(self: Any, sh: Any, args: Sequence[Any]) -> Any:
-    x = args[0]
-    if isinstance(x, Token):
-        self.look(x)
-    elif kind_of(x) is BOX and not isinstance(x, (tuple, frozenset)):
+    x, kind = args[0], kind_of(args[0])
+    if (kind is BOX and not isinstance(x, (tuple, frozenset))) or (kind is ARRAY and self.knows(x)):
         self.read("length", x, None, len(x))
-    elif kind_of(x) is VIEW:
-        self.look(x)
-    elif kind_of(x) is OTHER:
+    elif kind in (VIEW, OTHER):
         self.special(x, "__len__")
         self.look(x)
-        sh.waits = True
-    elif kind_of(x) is ARRAY and self.knows(x):
-        self.read("length", x, None, len(x))
+        sh.waits = kind is OTHER
     return FRESH
 
 
 _RULES: list[tuple[Any, Any]] = [
-    (getattr, _getattr), (hasattr, _hasattr), (setattr, _setattr), (delattr, _setattr), (vars, _vars), (super, _super),
+    (getattr, _getattr), (hasattr, _hasattr), (super, _super),
     (type, _type), (len, _len), (dir, _dir), (isinstance, _isinstance),
     (issubclass, _issubclass),
+    *((f, lambda self, sh, args: self.assign(sh, *args[:2]) or FRESH) for f in (setattr, delattr)),
+    (vars, lambda self, sh, args: self.attribute(sh, args[0], "__dict__") if args else NotImplemented),
     (contextvars.copy_context, lambda self, sh, args: UNSEEN),
     (globals, lambda self, sh, args: sh.frame.f_globals),
     (id, lambda self, sh, args: FRESH if isinstance(args[0], Token) else id(args[0])),
