@@ -40,6 +40,7 @@ class TraceBackend(TransformedBackend):
         super().__init__("trace", base, depth, TracedArray)
         self.immutable = base.immutable
         self._follows, self._plain = base.has_current_device, frozenset((*SCALARS, *self._base_types))
+        self._is_writer = functools.cache(lambda name: programs_of(base).writes(name))  # looked up at each call
         leave_out(base.follow)
 
     def overrides(self) -> Mapping[str, Kernel]:
@@ -86,11 +87,9 @@ class TraceBackend(TransformedBackend):
             return lambda x, n, **kwargs: self.call(name, function, x, counts(n), **kwargs)
         return functools.partial(self.call, name, function)
 
+    @unfollowed
     def call(self, name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Call a function of the base, record the call, and return its arrays as traced arrays."""
-        return unfollowed(self._call, name, function, args, kwargs)
-
-    def _call(self, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         kind, plain = self.kind, self._plain
         recording = None
         opened: list[Any] = []
@@ -118,12 +117,11 @@ class TraceBackend(TransformedBackend):
             recording = self.recording()
         if not recording.level.live:
             recording.level.check()
-        writes = programs_of(self.base).writes(name)
         if "out" in kwargs and kwargs["out"] is not None:
             return self.written_into(
                 name, function, kwargs["out"], args, {k: v for k, v in kwargs.items() if k != "out"}
             )
-        if writes:
+        if self._is_writer(name):
             target = recording.level.entered(args[0])
             returned = self.write(name, function, (target, *args[1:]), named=kwargs)
             return None if returned is None else target
@@ -259,15 +257,13 @@ class TraceBackend(TransformedBackend):
         """Return a rule that is traced, or recorded as one call if it needs values."""
         whole = self.recorded(f"vjp {getattr(rule, '__name__', 'rule')}", functools.partial(rule, self.base.xp))
 
-        ours = is_ours(getattr(rule, "__module__", None))
-
         def adapted(xp: Namespace, gy: Any, *values: Any) -> Any:
             if type(gy) is not self.kind:
                 return rule(xp, gy, *values)
             traced = gy.recording.whole(rule, lambda xp, *args: whole(*args))
-            return unfollowed(traced, xp, gy, *values) if ours else traced(xp, gy, *values)
+            return traced(xp, gy, *values)
 
-        return adapted
+        return unfollowed(adapted) if is_ours(getattr(rule, "__module__", None)) else adapted
 
     def drawn(self, name: str) -> Kernel:
         """Return a kernel that draws random numbers from the stream of the base's device, at each run again."""

@@ -100,6 +100,9 @@ class Recording:
 
     def line(self) -> Line | None:
         """Return file, line and function of the innermost frame outside the library and its plugins."""
+        at = None if self.level.facts is None else self.level.facts.at
+        if at is not None and not at.ours:  # an observer knows it
+            return at.code.co_filename, at.frame.f_lineno, at.code.co_name
         frame, ours = sys._getframe(2), self._ours
         while frame is not None:
             code = frame.f_code

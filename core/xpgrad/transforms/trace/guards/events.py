@@ -6,11 +6,13 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import CodeType
-from typing import Any
+from typing import Any, TypeVar
 
 from xpgrad.locks import shared_lock
 from xpgrad.transforms.trace.guards.observer import Observer
 from xpgrad.transforms.trace.guards.stack import Shadow
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def followed(observer: Observer, sh: Shadow | None, theirs: Any) -> Callable[[Any, str, Any], None]:
@@ -37,16 +39,21 @@ alone = dict[int, Any]()
 """The tracers of threads that no other tool traces, which need not follow the library's own frames."""
 
 
-def unfollowed(f: Callable[..., Any], *args: Any) -> Any:
-    """Return the result of a function of the library, whose frames are not followed: each event takes a microsecond."""
-    tracer = sys.gettrace()
-    if tracer is None or tracer is not alone.get(threading.get_ident()):
-        return f(*args)
-    sys.settrace(None)
-    try:
-        return f(*args)
-    finally:
-        sys.settrace(tracer)
+def unfollowed(f: Function) -> Function:
+    """Return a function of the library whose frames are not followed: each event takes a microsecond."""
+
+    @functools.wraps(f)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        tracer = sys.gettrace()
+        if tracer is None or tracer is not alone.get(threading.get_ident()):
+            return f(*args, **kwargs)
+        sys.settrace(None)
+        try:
+            return f(*args, **kwargs)
+        finally:
+            sys.settrace(tracer)
+
+    return call  # type: ignore[return-value]  # mypy cannot see that it takes the same arguments
 
 
 @contextmanager

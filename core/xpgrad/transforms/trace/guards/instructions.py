@@ -215,7 +215,8 @@ def get_iter(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
 
 def for_iter(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
     sh.waits = True
-    x = s[-1] = twin(s[-1]) or s[-1]
+    if type(x := s[-1]) is not Twin:
+        x = s[-1] = twin(x) or x
     s.append(next(x.items, FRESH) if type(x) is Twin else UNSEEN if self.is_risky(x) else FRESH)
 
 

@@ -214,6 +214,8 @@ class Observer(Calls):
             if not yields and not name.startswith("YIELD"):
                 del self.shadows[frame]
                 sh.frame, sh.stack = None, []
+            if self.at is sh:
+                self.at = parent
         if raised or parent is None:
             return
         if sh is None and type(value) in (list, dict, set, tuple) and id(value) not in self.known:
@@ -263,10 +265,8 @@ class Observer(Calls):
                 stack[-1] = late() if isinstance(late, functools.partial) else late[0]
                 self.know_all((stack[-1],) if isinstance(late, functools.partial) else ())
         sh.waits = False
-        if len(stack) > depth:
-            del stack[depth:]
-        while len(stack) < depth:
-            stack.append(UNSEEN)
+        if len(stack) != depth:
+            stack[depth:] = [UNSEEN] * (depth - len(stack))
         self.at = sh
         rule = RULES.get(name)
         try:

@@ -29,6 +29,8 @@ COMPARED = {
 }  # fmt: skip
 """The methods of each comparison, and the reflected one's."""
 MAX_CHARACTERS = 1000
+SIGNS: list[str] = [sign for _, sign in getattr(dis, "_nb_ops")]  # noqa: B009 - typeshed has no such attribute
+"""The signs of operators by the arguments of instructions."""
 RESULT: Any = Variable()
 """What stands on the stack for a Variable that an operator has returned."""
 
@@ -73,8 +75,7 @@ def binary(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
     """Follow an operator of two operands, also in place."""
     a, b = s[-2:]
     types: Any = type(a), type(b)
-    module: Any = dis
-    sign = module._nb_ops[arg][1]  # the names of the operators, by their numbers
+    sign = SIGNS[arg]
     self.added = None
     if sign in ("+=", "-=") and type(a) in COUNTED and type(b) in COUNTED and _is_stored(sh):
         self.added = b if sign == "+=" else -b
