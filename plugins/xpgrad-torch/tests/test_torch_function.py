@@ -1,5 +1,8 @@
 """PyTorch's functions of Variables: values equal those for tensors, gradients those of PyTorch's autograd."""
 
+import operator
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -338,6 +341,59 @@ def test_functions_within_transforms(name, transform):
 @pytest.mark.parametrize("name", sorted({*BY_PYTORCH} - {"unique", "batch_norm"}))
 def test_functions_of_pytorch_within_transforms(name, transform):
     test_functions_within_transforms(name, transform)
+
+
+W = torch.full((4,), 2.0, dtype=torch.float64)
+BETWEEN = "add sub mul truediv matmul pow lt le gt ge eq ne"
+ON_ARRAYS = {
+    "sin": torch.sin,
+    "relu": nn.relu,
+    "twice": lambda x: torch.add(W, x, alpha=2),
+    "where": lambda x: torch.where(x > 0, W, x),
+    "cat": lambda x: torch.cat([W, x]),
+    "softmax": lambda x: nn.softmax(x, dim=0),
+    **{name: partial(getattr(operator, name), W) for name in BETWEEN.split()},
+    "mul()": lambda x: W.mul(x),
+}
+
+
+@pytest.mark.parametrize("name", ON_ARRAYS)
+def test_functions_of_arrays_are_recorded(name):
+    f = ON_ARRAYS[name]
+    compiled = xpgrad.compile(lambda v: f(v.array), strict=True)
+    for row in X:
+        torch.testing.assert_close(compiled(row), f(row))
+    assert compiled.cache_info().hits == 1
+    if name in BETWEEN.split():
+        torch.testing.assert_close(as_array(vmap(lambda v: f(v.array))(X)), torch.stack([f(row) for row in X]))
+
+
+def into(x):
+    return KEPT.__setitem__(slice(1, None), x[1:])
+
+
+def in_place(x):
+    global KEPT
+    KEPT += x
+
+
+KEPT = W.clone()
+
+
+@pytest.mark.parametrize("write", [into, in_place, lambda x: KEPT.copy_(x), lambda x: torch.add(KEPT, x, out=KEPT)])
+@pytest.mark.filterwarnings("ignore::xpgrad.CompileWarning")  # those without `out=` run without a program
+def test_writes_of_arrays_into_tensors_take_place_at_each_call(write):
+    def f(v):
+        write(v.array)
+        return v * 2
+
+    def kept(call):
+        KEPT[...], same = W, KEPT
+        results = [as_array(call(Variable(row, requires_grad=False))) for row in X]
+        assert KEPT is same
+        return [*results, KEPT.clone()]
+
+    torch.testing.assert_close(kept(xpgrad.compile(f)), kept(f))
 
 
 def test_a_second_derivative():

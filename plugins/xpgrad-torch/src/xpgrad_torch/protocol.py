@@ -1,12 +1,21 @@
 """PyTorch's protocol `__torch_function__`, which dispatches ``torch.sin(v)`` to xpgrad's function.
 
-PyTorch also calls the Variable's protocol for ``tensor * v``. The tables load with the first function.
+PyTorch also calls the protocol for ``tensor * v``. The tables load with the first function.
 """
 
 from typing import Any
 
 from xpgrad import Variable
+from xpgrad.backend.plugins import plugins
 from xpgrad.errors import BackendMismatch
+from xpgrad.transforms.enclosing.array import TransformedArray
+
+REFLECTED = {
+    "add": "__radd__", "sub": "__rsub__", "mul": "__rmul__", "div": "__rtruediv__", "true_divide": "__rtruediv__",
+    "pow": "__rpow__", "matmul": "__rmatmul__", "lt": "__gt__", "le": "__ge__", "gt": "__lt__", "ge": "__le__",
+    "eq": "__eq__", "ne": "__ne__",
+}  # fmt: skip
+"""Methods of the second operand by the names of operators of tensors."""
 
 
 def torch_function(
@@ -43,6 +52,27 @@ def _check(name: str, x: Any) -> None:
             _check(name, each)
 
 
+def function_of_arrays(
+    cls: type, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+) -> Any:
+    """Return the result of a function of PyTorch on the arrays of a transformation: a compiled function records it.
+
+    A function that writes into a tensor takes the values of these arrays, which no program can have.
+    """
+    if any(issubclass(kind, Variable) for kind in types):
+        return NotImplemented  # whose protocol calls the function
+    backend: Any = plugins.by_type[cls]
+    options, name = kwargs or {}, func.__name__
+    if name == "__setitem__" or name.startswith("__i") or (name.endswith("_") and not name.startswith("__")):
+        given = backend.replaced((args, options), lambda x: x.exported())
+        return func(*given[0], **given[1])
+    reflected = REFLECTED.get(name.strip("_"))
+    if reflected is not None and len(args) == 2 and not options and type(args[1]) is cls and type(args[0]) is not cls:
+        return getattr(args[1], reflected)(args[0])
+    return backend.array_function(func, args, options)
+
+
 def bind() -> None:
-    """Give Variable the protocol."""
-    setattr(Variable, "__torch_function__", classmethod(torch_function))  # noqa: B010 - it is not declared
+    """Give Variable and the arrays of transformations the protocol."""
+    for kind, function in ((Variable, torch_function), (TransformedArray, function_of_arrays)):
+        setattr(kind, "__torch_function__", classmethod(function))  # noqa: B010 - it is not declared

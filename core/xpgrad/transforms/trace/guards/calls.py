@@ -20,6 +20,7 @@ from typing import Any
 
 from xpgrad.backend.plugins import plugins
 from xpgrad.config import at_level, called_with
+from xpgrad.graph.variable import Variable
 from xpgrad.transforms.trace.guards import objects
 from xpgrad.transforms.trace.guards.guard import ABSENT, contents, inherited, is_constant, name_of, referent
 from xpgrad.transforms.trace.guards.objects import ARRAY, BOX, OTHER, SIMPLE, TRACED, VIEW, VIEWS, is_inside, kind_of
@@ -210,7 +211,8 @@ class Calls(Reads):
         for x in args:
             self.look(None if recorded else x)
             self.state_of(x)
-        self._draws(f, args)
+        if not any(isinstance(x, Variable) for x in args):  # for which the function is ours
+            self._draws(f, args)
 
     def _draws(self, f: Any, args: Sequence[Any]) -> None:
         """Note that a function of an array library draws random numbers, or makes a generator without a seed."""
