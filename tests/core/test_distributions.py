@@ -17,10 +17,10 @@ import xpgrad
 MAX_LINES = {
     "xpgrad_c/": 3_237,
     "xpgrad/transforms/trace/executors/": 193,
-    "xpgrad/transforms/trace/": 8_301,
+    "xpgrad/transforms/trace/": 8_156,
     "xpgrad/transforms/batch/": 2_358,
     "xpgrad/transforms/dual/": 1_273,
-    "xpgrad/transforms/loops/": 2_260,
+    "xpgrad/transforms/loops/": 2_249,
     "xpgrad/transforms/series/": 721,
     "xpgrad/links/": 2_271,
     "xpgrad/models/": 1_262,
@@ -42,7 +42,7 @@ MAX_LINES = {
     "xpgrad/scipy/stats/": 454,
     "xpgrad/scipy/": 1_285,
     "xpgrad/programs/": 450,
-    "xpgrad/": 33_986,
+    "xpgrad/": 33_981,
 }
 """Blank ones are not counted; the first folder that fits counts. The chapters of SciPy have at most 6,000 together."""
 
