@@ -1,21 +1,14 @@
-"""Compares `vmap` of a case of the table with a loop over the members: values, gradients, gradients of these.
+"""Compares `vmap` of a case of the table with a loop over the members: values, gradients, gradients of these."""
 
-`python -m tests.core.transforms.batch.batched_cases @torch native:0` runs the whole table on some devices.
-"""
-
-import sys
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from tests.core.transforms.references import looped
-from tests.devices import lacking
 
 import xpgrad
 from xpgrad import Device, Variable, transforms
 from xpgrad.testing.arrays import on_host, placed
-from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.subject import RTOL
 from xpgrad_conformance.table.assertions import GRADIENT_RTOL
 from xpgrad_conformance.table.case import Case
@@ -203,27 +196,3 @@ def _variants(case: Case, *, every: bool) -> list[Variant]:
     others = [v for v in variants_of(case) if v.name in ("0-d", "empty")]
     return [PLAIN, *(others if every else []), *([stretched] if every and stretched is not None else [])]
 
-
-def main() -> int:
-    """Run the whole table on the devices of the command line, and print differences."""
-    wrong = ran = 0
-    warnings.simplefilter("ignore")
-    for name in sys.argv[1:] or ["@numpy"]:
-        device = xpgrad.get_device(name)
-        for case in CASES:
-            if lacking(device.backend.name, case.needs) is not None or case.name in WITHOUT_BATCH:
-                continue
-            ran += 1
-            try:
-                found = list(differences(case, device, (0, 1, 2), every=True))
-            except Exception as error:
-                found = [f"{' '.join(getattr(error, '__notes__', [case.name]))}: {type(error).__name__}: {error}"]
-            wrong += bool(found)
-            for text in found[:2]:
-                print(text[:500], flush=True)
-    print(f"{ran} cases, {wrong} differ")
-    return bool(wrong)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -1,7 +1,4 @@
-"""Half of the cases of the table by `vmap` and by a loop: values, first and second derivatives.
-
-`python -m tests.core.transforms.batch.batched_cases` computes them all.
-"""
+"""Half of the cases of the table by `vmap` and by a loop: values, first and second derivatives."""
 
 import os
 import zlib

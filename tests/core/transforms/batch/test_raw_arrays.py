@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.core.transforms.batch.batched_cases import SEEDED, WITHOUT_BATCH, Members
-from tests.core.transforms.batch.rows.one_by_one import leaves
+from tests.core.transforms.batch.rows.members import leaves
 from tests.core.transforms.references import looped
 from tests.devices import device_or_skip, lacking
 from tests.turn import part_of
