@@ -1,7 +1,4 @@
-"""Programs that read state from outside of their arguments: each kind of state, in each place where code may read it.
-
-``python -m tests.core.transforms.trace.outside_programs [executor] [device]`` runs all programs and prints errors.
-"""
+"""Programs that read state from outside of their arguments: each kind of state, in each place that may read it."""
 
 import collections
 import contextvars
@@ -459,33 +456,3 @@ def outcome(program: Program, executor: str = "python", device: str = "@numpy") 
                 differs.append(call)
     texts = [str(each.message) for each in caught if issubclass(each.category, CompileWarning)]
     return Outcome(differs, texts, compiled.cache_info().hits > 0)
-
-
-def main() -> int:
-    """Run all programs with an executor on a device, and print programs that differ or were not compiled."""
-    given = [*sys.argv[1:], "python", "@numpy"][: max(2, len(sys.argv) - 1)]
-    executor, device = given[0], given[1] if len(sys.argv) > 2 else "@numpy"
-    only = sys.argv[3] if len(sys.argv) > 3 else ""
-    wrong = ran = count = 0
-    for program in programs():
-        if only not in program.name:
-            continue
-        count += 1
-        try:
-            found = outcome(program, executor, device)
-        except Exception as error:
-            wrong += 1
-            print(f"ERROR {program.name}: {type(error).__name__}: {error}"[:400])
-            continue
-        ran += found.ran
-        if found.differs:
-            wrong += 1
-            print(f"STALE {program.name}: {found}"[:500])
-        elif not found.ran:
-            print(f"EAGER {program.name}: {found.warnings}"[:400])
-    print(f"{count} programs, {ran} ran as programs, {wrong} wrong")
-    return bool(wrong)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
