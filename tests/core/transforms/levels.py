@@ -1,11 +1,7 @@
-"""Pairs and triples of transformations over ten functions, compared with JAX, or with loops and reverse mode.
-
-`python -m tests.core.transforms.levels` compares each over all ten functions with JAX; the tests compare some.
-"""
+"""Pairs and triples of transformations over ten functions, compared with JAX, or with loops and reverse mode."""
 
 import functools
 import itertools
-import sys
 import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -88,23 +84,3 @@ def difference(
     which = f"{' of '.join(chosen)} of function {function}, form {number}"
     return f"{which}: {got.tolist()}, {reference.__name__} {expected.tolist()}"
 
-
-def main() -> int:
-    """Run all pairs and triples over all functions, and print differences."""
-    device, wrong, ran = xpgrad.get_device(sys.argv[1] if len(sys.argv) > 1 else "@numpy"), 0, 0
-    for count in (1, 2, 3):
-        for chosen, function in itertools.product(names(count), range(len(FUNCTIONS))):
-            ran += 1
-            try:
-                found = difference(chosen, function, device, number_of(chosen) + function)
-            except Exception as error:
-                found = f"{' of '.join(chosen)} of function {function}: {type(error).__name__}: {error}"
-            wrong += found is not None
-            if found is not None:
-                print(found[:600], flush=True)
-    print(f"{ran} compositions, {wrong} differ")
-    return bool(wrong)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

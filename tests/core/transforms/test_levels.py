@@ -11,7 +11,7 @@ import pytest
 from tests.core.transforms.levels import FUNCTIONS, by_jax, by_reverse_mode, difference, names, number_of
 from tests.core.transforms.references import looped
 from tests.devices import device_or_skip
-from tests.turn import half_of
+from tests.turn import ALL, half_of
 
 import xpgrad
 from xpgrad import Parameter, Variable, transforms
@@ -45,10 +45,10 @@ def test_pairs_and_triples_are_loops_and_reverse_mode(outermost: str) -> None:
 
 @pytest.mark.parametrize("chosen", list(itertools.product(["grad", "jvp", "vmap"], repeat=2)), ids=" of ".join)
 def test_pairs_agree_with_jax(chosen: tuple[str, ...]) -> None:
-    """`python -m tests.core.transforms.levels` compares all pairs and triples."""
     pytest.importorskip("jax", reason="JAX is not installed, as for make quick")
-    number = number_of(chosen)
-    assert difference(chosen, number % len(FUNCTIONS), device_or_skip("@numpy"), number, by_jax) is None
+    number, device = number_of(chosen), device_or_skip("@numpy")
+    for function in range(len(FUNCTIONS)) if ALL else [number % len(FUNCTIONS)]:
+        assert difference(chosen, function, device, number, by_jax) is None
 
 
 # Perturbations and members of two levels are never confused

@@ -1,24 +1,18 @@
-"""Runs a case of the table compiled and eagerly, with its derivatives, and compares the results to the bit.
+"""Runs a case of the table compiled and eagerly, with its derivatives, and compares the results to the bit."""
 
-`python -m tests.core.transforms.trace.compiled_cases @torch native:0` runs the whole table on some devices.
-"""
-
-import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from tests.devices import lacking
 
 import xpgrad
 from xpgrad import Device, Variable, random
 from xpgrad.testing.arrays import on_host
 from xpgrad.transforms.trace.compiled import Compiled
 from xpgrad.transforms.trees import flatten
-from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.table.case import Case
-from xpgrad_conformance.table.scenario import Scenario, dtypes_of
+from xpgrad_conformance.table.scenario import Scenario
 from xpgrad_conformance.table.table import NARROW, variants_for
 from xpgrad_conformance.table.variants import PLAIN, Variant
 
@@ -197,26 +191,3 @@ def programs_of(case: Case, device: Device, dtypes: Iterable[str], *, every: boo
         assert found is None, f"{case.name} runs without a program: {found}"
     elif every:  # a few variants may have one
         assert found is not None, f"{case.name} has a program now: take it off the list"
-
-
-def main() -> int:
-    """Run the whole table on the devices of the command line, and print differences."""
-    wrong = ran = 0
-    for name in sys.argv[1:] or ["@numpy"]:
-        device = xpgrad.get_device(name)
-        for case in CASES:
-            if lacking(device.backend.name, case.needs) is not None:
-                continue
-            ran += 1
-            try:
-                programs_of(case, device, dtypes_of(case), every=True)
-            except Exception as error:
-                wrong += 1
-                notes = getattr(error, "__notes__", [""])
-                print(f"{case.name} on {device}: {type(error).__name__}: {error} {notes[-1]}"[:600], flush=True)
-    print(f"{ran} cases, {wrong} differ")
-    return bool(wrong)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -4,6 +4,7 @@ import types
 
 import numpy as np
 import pytest
+from tests.core.transforms.trace.compiled_cases import assert_same
 from tests.devices import device_or_skip
 
 import xpgrad
@@ -17,16 +18,6 @@ def array(x):
     return x.array if isinstance(x, Variable) else x
 
 
-def same(a, b):
-    """Return whether two trees have the same leaves, to the bit."""
-    ours, theirs = flatten(a)[0], flatten(b)[0]
-    pairs = [(array(p), array(q)) for p, q in zip(ours, theirs, strict=True)]
-    return all(
-        p.dtype == q.dtype and p.shape == q.shape and p.tobytes() == q.tobytes() if hasattr(p, "dtype") else p == q
-        for p, q in pairs
-    )
-
-
 def compare(make, run, steps=4):
     """Run a function that `make` makes eagerly and compiled, step by step, and return how the compiled one ran."""
     found = []
@@ -36,7 +27,7 @@ def compare(make, run, steps=4):
         f = compile(state.f, exact=True) if compiled else state.f
         found.append([flatten(run(state, f, i)) for i in range(steps)])
     for i, (mine, other) in enumerate(zip(*found, strict=True)):
-        assert same(mine[0], other[0]), i
+        assert_same(mine[0], other[0], f"step {i}")
     return f.cache_info()
 
 
@@ -65,28 +56,27 @@ def loss_of(w, x):
     return ((w * x) ** 2).sum()
 
 
-def descent(w, x):
-    w.cleargrad()
-    loss = loss_of(w, x)
-    loss.backward()
+def descent(change):
+    def body(w, x):
+        w.cleargrad()
+        loss = loss_of(w, x)
+        loss.backward()
+        change(w)
+        return loss
+
+    return body
+
+
+def moved(w):
     w.array = w.array - 0.1 * w.grad
-    return loss
 
 
-def descent_in_place(w, x):
-    w.cleargrad()
-    loss = loss_of(w, x)
-    loss.backward()
+def moved_in_place(w):
     w.array -= 0.1 * w.grad
-    return loss
 
 
-def descent_by_index(w, x):
-    w.cleargrad()
-    loss = loss_of(w, x)
-    loss.backward()
+def moved_by_index(w):
     w.array[...] = w.array - 0.1 * w.grad
-    return loss
 
 
 def accumulated(w, x):
@@ -146,9 +136,9 @@ def added(w, x):
 
 
 JOURNAL = {
-    "descent": descent,
-    "descent in place": descent_in_place,
-    "descent by index": descent_by_index,
+    "descent": descent(moved),
+    "descent in place": descent(moved_in_place),
+    "descent by index": descent(moved_by_index),
     "accumulated": accumulated,
     "a gradient that is set": gradient_set,
     "retain_grad": retained,
@@ -164,7 +154,7 @@ def test_captured_variables_store_the_eager_values(body):
     assert compare(weighted(body), step, 6).hits >= 2
 
 
-@pytest.mark.parametrize("body", [descent, accumulated])
+@pytest.mark.parametrize("body", [descent(moved), accumulated])
 def test_hooks_of_captured_variables_are_called_in_sweeps_within(body):
     assert compare(weighted(body, register_hook=lambda g: g * 2), step, 5).hits
 
@@ -249,7 +239,7 @@ def test_gradients_of_a_compiled_function_to_the_third_order_agree_with_eager():
             (summed(f), summed(compiled)),
             (summed(summed(f)), summed(summed(compiled))),
         ):
-            assert same(xpgrad.transforms.grad(mine)(x), xpgrad.transforms.grad(other)(x))
+            assert_same(xpgrad.transforms.grad(other)(x), xpgrad.transforms.grad(mine)(x), "the gradient")
 
 
 T = xpgrad.transforms
@@ -273,8 +263,8 @@ def test_transforms_within_and_around_compile_agree_with_eager_calls(transform):
     within, around = compile(transform(f), exact=True), transform(compile(f, exact=True))
     for i in range(4):
         expected = transform(f)(POINT + i)
-        assert same(within(POINT + i), expected)
-        assert same(around(POINT + i), expected)
+        assert_same(within(POINT + i), expected, "the result within")
+        assert_same(around(POINT + i), expected, "the result around")
     assert within.cache_info().hits == 2
 
 
@@ -382,21 +372,6 @@ def momentum(parameters):
     return update
 
 
-def adam(parameters):
-    means, squares = ([Variable(np.zeros(p.shape), requires_grad=False) for p in parameters] for _ in range(2))
-    steps = Variable(np.zeros(1), requires_grad=False)
-
-    def update():
-        steps.array = steps.array + 1
-        for p, m, v in zip(parameters, means, squares, strict=True):
-            m.array = 0.9 * m.array + 0.1 * p.grad
-            v.array = 0.999 * v.array + 0.001 * p.grad**2
-            rate = 0.01 * (1 - 0.999**steps.array) ** 0.5 / (1 - 0.9**steps.array)
-            p.array = p.array - rate * m.array / (v.array**0.5 + 1e-8)
-
-    return update
-
-
 def in_place(parameters):
     def update():
         for p in parameters:
@@ -405,11 +380,11 @@ def in_place(parameters):
     return update
 
 
-@pytest.mark.parametrize("optimizer", [momentum, adam, in_place])
+@pytest.mark.parametrize("optimizer", [momentum, in_place])
 @pytest.mark.parametrize(
     "averages", [np.asarray, lambda a: Variable(a, requires_grad=False)], ids=["arrays", "Variables"]
 )
-def test_200_steps_of_training_agree_with_eager(optimizer, averages):
+def test_50_steps_of_training_agree_with_eager(optimizer, averages):
     def make():
         parameters = network()
         mean, var, update = averages(np.zeros(5)), averages(np.ones(5)), optimizer(parameters)
@@ -422,13 +397,13 @@ def test_200_steps_of_training_agree_with_eager(optimizer, averages):
         return SPACE(parameters=parameters, mean=mean, var=var, f=f)
 
     rng = np.random.default_rng(1)
-    xs, ts = rng.normal(size=(200, 8, 4)), rng.normal(size=(200, 8, 1))
+    xs, ts = rng.normal(size=(50, 8, 4)), rng.normal(size=(50, 8, 1))
 
     def run(state, f, i):
         loss = f(Variable(xs[i], requires_grad=False), Variable(ts[i], requires_grad=False))
         return array(loss), copied(*state.parameters), np.copy(array(state.mean)), np.copy(array(state.var))
 
-    assert compare(make, run, 200).hits >= 195
+    assert compare(make, run, 50).hits >= 45
 
 
 def test_random_numbers_agree_with_eager_for_one_seed():
