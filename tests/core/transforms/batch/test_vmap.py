@@ -139,6 +139,12 @@ def test_backward_within_adds_to_captured_variables(x, device):
     np.testing.assert_allclose(on_host(w.grad), 2 * X[0].sum(0))
 
 
+def test_a_cotangent_that_all_members_share_counts_for_each(x, device):
+    w = variable(device, np.ones(4), "float64")
+    vmap(lambda x: xp.sum(w * w).backward())(x)
+    np.testing.assert_allclose(on_host(w.grad), np.full(4, 2.0 * len(X[0])))
+
+
 def test_backward_within_gives_each_member_its_gradient(x):
     def gradient(x):
         leaf = Variable(x.array)

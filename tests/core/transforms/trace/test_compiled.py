@@ -89,6 +89,16 @@ def test_one_array_given_twice_is_another_kind_of_call():
             assert np.array_equal(u.grad, expected)
 
 
+def test_a_gradient_for_one_argument_given_twice_is_another_one():
+    def gradient(x, y):
+        return xpgrad.grad([(x * y).sum()], [x])[0]
+
+    x, y = Variable(np.arange(3.0)), Variable(np.ones(3))
+    for pairs in ([(x, x)] * 3 + [(x, y)] * 3, [(x, y)] * 3 + [(x, x)] * 3):
+        compiled = compile(gradient)
+        assert all(np.array_equal(array(compiled(*pair)), array(gradient(*pair))) for pair in pairs)
+
+
 @dataclasses.dataclass
 class Sized:
     a: object
