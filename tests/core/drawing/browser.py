@@ -4,7 +4,7 @@ import json
 import re
 import shutil
 import subprocess
-import zlib
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -72,44 +72,10 @@ def measured(folder: Path, body: str) -> dict[str, Any]:
     return result
 
 
-def screenshot(folder: Path, body: str, style: str, size: tuple[int, int] = (1000, 1500)) -> list[bytes]:
-    """Return the rows of pixels of a page, four or three bytes each, as PNG filters them."""
+def colours(folder: Path, body: str, style: str, size: tuple[int, int] = (1000, 1500)) -> Counter[bytes]:
+    """Return the number of pixels of each colour of a page."""
     page, picture = folder / "shown.html", folder / "shown.png"
     page.write_text(f'<!doctype html><meta charset="utf-8"><body style="{style}">{body}', encoding="utf-8")
     run(folder, page, f"--screenshot={picture}", f"--window-size={size[0]},{size[1]}")
-    return pixels(picture.read_bytes())
-
-
-def pixels(png: bytes) -> list[bytes]:
-    """Return the rows of an 8-bit PNG, its filters undone."""
-    assert png.startswith(b"\x89PNG\r\n\x1a\n")
-    width, height = (int.from_bytes(png[i : i + 4], "big") for i in (16, 20))
-    depth, colour = png[24], png[25]
-    assert depth == 8
-    step = {2: 3, 6: 4}[colour]
-    data, at = b"", 8
-    while at < len(png):
-        length = int.from_bytes(png[at : at + 4], "big")
-        if png[at + 4 : at + 8] == b"IDAT":
-            data += png[at + 8 : at + 8 + length]
-        at += length + 12
-    raw, rows, above = zlib.decompress(data), [], bytearray(width * step)
-    for y in range(height):
-        start = y * (width * step + 1)
-        kind, row = raw[start], bytearray(raw[start + 1 : start + 1 + width * step])
-        for i in range(len(row)) if kind else ():
-            left, up = row[i - step] if i >= step else 0, above[i]
-            corner = above[i - step] if i >= step else 0
-            if kind == 1:
-                row[i] = (row[i] + left) & 255
-            elif kind == 2:
-                row[i] = (row[i] + up) & 255
-            elif kind == 3:
-                row[i] = (row[i] + (left + up) // 2) & 255
-            else:
-                guess = left + up - corner
-                by = abs(guess - left), abs(guess - up), abs(guess - corner)
-                row[i] = (row[i] + (left, up, corner)[by.index(min(by))]) & 255
-        rows.append(bytes(row))
-        above = row
-    return [b"".join(row[i : i + 3] for i in range(0, len(row), step)) for row in rows]
+    image = pytest.importorskip("PIL.Image").open(picture).convert("RGB")
+    return Counter({bytes(colour): count for count, colour in image.getcolors(image.width * image.height)})

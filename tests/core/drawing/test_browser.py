@@ -1,10 +1,8 @@
 """Notebook output, rendered by headless Chromium: texts fit in their boxes, on light and dark pages."""
 
-from collections import Counter
-
 import numpy as np
 import pytest
-from tests.core.drawing.browser import chromium, measured, screenshot
+from tests.core.drawing.browser import chromium, colours, measured
 from tests.core.drawing.test_notebooks import Model, compiled
 
 from xpgrad import Parameter, Variable, functions
@@ -47,10 +45,6 @@ def page(objects):
     return "\n".join(f"<section>{each._repr_html_()}</section>" for each in objects)
 
 
-def colours(rows):
-    return Counter(bytes(row[i : i + 3]) for row in rows for i in range(0, len(row), 3))
-
-
 @pytest.fixture(scope="module")
 def body():
     chromium()
@@ -70,8 +64,7 @@ def test_texts_are_within_their_boxes_and_boxes_within_their_pictures(body, tmp_
 def test_light_and_dark_pages_show_boxes_and_text(tmp_path, ground, ink):
     chromium()
     style = f"background:{ground};color:{ink};margin:8px"
-    rows = screenshot(tmp_path, page([loss(), Model()]), style, (700, 800))
-    seen = colours(rows)
+    seen = colours(tmp_path, page([loss(), Model()]), style, (700, 800))
     total = sum(seen.values())
     assert 0.3 < seen[bytes.fromhex(ground[1:])] / total < 0.95, "the page is not blank, and not covered"
     for kind in ("function", "parameter", "link"):

@@ -8,9 +8,10 @@ import pytest
 from tests.building import variable
 
 import xpgrad
-from xpgrad import Chain, Link, Parameter, Sequential, Variable, functions
+from xpgrad import Chain, Parameter, Sequential, Variable, functions
 from xpgrad import array_api as ap
 from xpgrad.drawing import draw
+from xpgrad.links import Linear
 
 VOID = {"br", "img", "hr", "meta"}
 
@@ -52,18 +53,6 @@ def shown(obj):
     page = Page(obj._repr_html_())
     assert not page.names & {"script", "link", "iframe", "style"}
     return page.text
-
-
-class Linear(Link):
-    def __init__(self, n_in, n_out):
-        super().__init__()
-        with self.init_scope():
-            self.W = Parameter(0, None if n_in is None else (n_out, n_in))
-            self.b = Parameter(0, (n_out,))
-
-    @property
-    def printable_specs(self):
-        yield "out_size", self.b.shape[0]
 
 
 class Model(Chain):
@@ -214,8 +203,8 @@ def test_models_are_links_within_links():
     picture = draw(model)
     texts = [box.lines[0] for box in picture.boxes]
     assert texts == [
-        "Model", "scale", "body: Sequential", "0: Linear(out_size=3)", "W", "b", "1: relu", "2: Linear(out_size=2)",
-        "W", "b",
+        "Model", "scale", "body: Sequential", "0: Linear(in_size=4, out_size=3, nobias=False)", "W", "b", "1: relu",
+        "2: Linear(in_size=3, out_size=2, nobias=False)", "W", "b",
     ]  # fmt: skip
     assert picture.boxes[0].lines[1] == "24 parameters"
     assert picture.boxes[4].lines == ("W", "(3, 4), float32")
