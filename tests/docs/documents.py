@@ -10,6 +10,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 FENCE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+FILE = re.compile(r"^```\w+ file=(\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PROGRAM = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```)?", re.MULTILINE | re.DOTALL)
 
 
@@ -22,6 +23,15 @@ def blocks(path: Path) -> list[str]:
 def programs(path: Path) -> list[tuple[str, str]]:
     """Return the programs of a page, each with its documented output: the text block that follows it."""
     return PROGRAM.findall(path.read_text())
+
+
+def list_as_installed(folder: Path, name: str, groups: dict[str, dict[str, str]], version: str = "1.0") -> None:
+    """Write the metadata of a distribution with entry points, as if it were installed in a directory."""
+    metadata = folder / f"{name.replace('-', '_')}-{version}.dist-info"
+    metadata.mkdir(parents=True)
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    lines = [f"[{group}]\n" + "".join(f"{x} = {y}\n" for x, y in points.items()) for group, points in groups.items()]
+    (metadata / "entry_points.txt").write_text("\n".join(lines))
 
 
 def is_session(block: str) -> bool:

@@ -5,13 +5,13 @@ from inspect import isfunction
 from pathlib import Path
 
 import pytest
+from tests.docs.documents import FILE, ROOT, list_as_installed
 from tests.processes import output_of
 
 from xpgrad.plugin import Backend, CarriesGraphs, Programs
 
-ROOT = Path(__file__).parents[2]
 PAGE = "".join((ROOT / "docs" / name).read_text() for name in ("backends.md", "executors.md"))
-FILES = dict(re.findall(r"^```\w+ file=(\S+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
+FILES = dict(FILE.findall(PAGE))
 PRINTED = {
     "use.py": """
 @boxed:low variable([3.73105858 5.88079708 7.95257413])
@@ -63,10 +63,7 @@ def test_a_notebook_needs_no_installation(source: Path) -> None:
 
 def test_the_executor_of_the_page_is_requested_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "timed.py").write_text(FILES["timed.py"])
-    metadata = tmp_path / "timed-1.0.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: timed\nVersion: 1.0\n")
-    (metadata / "entry_points.txt").write_text("[xpgrad.executors]\ntimed = timed\n")
+    list_as_installed(tmp_path, "timed", {"xpgrad.executors": {"timed": "timed"}})
     (tmp_path / "use_timed.py").write_text(FILES["use_timed.py"])
     assert output_of("-W", "error", "use_timed.py", path=tmp_path) == PRINTED["use_timed.py"]
 

@@ -1,11 +1,12 @@
-"""Generated parts of the pages agree with the code."""
+"""Generated parts of the pages, and drawings, agree with the code."""
 
 import subprocess
 import sys
-from pathlib import Path
 
-DOCS = Path(__file__).parents[2] / "docs"
-PROGRAM = """
+import pytest
+from tests.docs.documents import ROOT
+
+PAGES = """
 import pathlib, generate
 page = pathlib.Path("certification.md").read_text()
 assert pathlib.Path("kernels.md").read_text() == generate.kernels(), "kernels.md"
@@ -22,8 +23,15 @@ page = pathlib.Path("scipy.md").read_text()
 assert page == generate.scipy(page), "scipy.md"
 assert "| `linalg.expm` | matrix | 2 | yes | all |" in page
 """
+PICTURES = """
+import pathlib, pictures
+for name, picture in pictures.PICTURES.items():
+    assert pathlib.Path(f"img/{name}.svg").read_text() == picture() + chr(10), name
+"""
 
 
-def test_generated_pages_agree_with_the_code() -> None:
-    done = subprocess.run([sys.executable, "-c", PROGRAM], cwd=DOCS, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"run: python docs/generate.py\n{done.stderr}"
+@pytest.mark.parametrize(("program", "script"), [(PAGES, "generate.py"), (PICTURES, "pictures.py")])
+def test_generated_pages_and_pictures_agree_with_the_code(program: str, script: str) -> None:
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=ROOT / "docs", capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"run: python docs/{script}\n{done.stderr}"

@@ -4,11 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.docs.documents import FILE, ROOT, list_as_installed
 from tests.processes import output_of
 
-PAGE = (Path(__file__).parents[2] / "docs" / "half-a-standard.md").read_text()
-FILES = dict(re.findall(r"^```\w+ file=(\S+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
-ENTRY_POINTS = "[xpgrad.backends]\nlean = xpgrad_lean.plugin\n\n[xpgrad.array_modules]\nlean = xpgrad_lean.plugin\n"
+FILES = dict(FILE.findall((ROOT / "docs" / "half-a-standard.md").read_text()))
 PRINTED = {
     "use.py": r"1\.33 on @lean:cpu\n0\.94 on @lean:cpu\n0\.76 on @lean:cpu",
     "check.py": r"nothing failed; a level takes a run of the full profile on all devices\b.*",
@@ -19,11 +18,9 @@ PRINTED = {
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the library, its plugin, which is listed as installed there, and the programs."""
     folder = tmp_path_factory.mktemp("site")
-    metadata = folder / "xpgrad_lean-1.0.dist-info"
-    for directory in (metadata, folder / "xpgrad_lean"):
-        directory.mkdir()
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: xpgrad-lean\nVersion: 1.0\n")
-    (metadata / "entry_points.txt").write_text(ENTRY_POINTS)
+    groups = "xpgrad.backends", "xpgrad.array_modules"
+    list_as_installed(folder, "xpgrad-lean", {group: {"lean": "xpgrad_lean.plugin"} for group in groups})
+    (folder / "xpgrad_lean").mkdir()
     (folder / "xpgrad_lean" / "__init__.py").touch()
     for name, text in FILES.items():
         (folder / name).write_text(text)

@@ -9,9 +9,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from tests.docs.documents import ROOT, squeezed
+from tests.docs.documents import FILE, ROOT, list_as_installed, squeezed
 
-FILE = re.compile(r"^```\w+ file=(\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 PYTHON = [sys.executable, "-W", "error"]
@@ -21,16 +20,7 @@ PROGRAMS = {"python": PYTHON, "xpgrad": [*PYTHON, "-m", "xpgrad"]}
 def install(folder: Path, site: Path) -> list[Path]:
     """Do the work of ``pip install --editable`` without a network; return directories for Python's path."""
     project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
-    metadata = site / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
-    metadata.mkdir(parents=True)
-    (metadata / "METADATA").write_text(
-        f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
-    )
-    groups = (
-        f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in points.items())
-        for group, points in project["entry-points"].items()
-    )
-    (metadata / "entry_points.txt").write_text("\n".join(groups))
+    list_as_installed(site, project["name"], project["entry-points"], project["version"])
     return [site, folder / "src", folder]
 
 
