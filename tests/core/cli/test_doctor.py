@@ -62,42 +62,26 @@ BROKEN = {
     ),
     "syntax error": Broken("def (", Said("import", r"SyntaxError: .*line \d+: def \(", "correct that line")),
     "exit at import": Broken("raise SystemExit('bye')", Said("import", "SystemExit: bye", "correct that line")),
-    "crash": Broken(
-        "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)",
-        Said("crash", r"signal SIGSEGV, while importing its module \(.*SIGSEGV\)\)", "compiled code crashed"),
-    ),
-    "end of the process": Broken(
-        "import os; os._exit(3)",
-        Said("exit", "ended its process with exit code 3, while importing its module", "raise BackendUnavailable"),
-    ),
-    "end of the process in the hook": Broken(
-        "import os\n" + gives("os._exit(0)"),
-        Said("exit", "exit code 0, while making its backend", "BackendUnavailable"),
-    ),
-    "interrupt": Broken(
-        gives("(_ for _ in ()).throw(KeyboardInterrupt())"), Said("load", "KeyboardInterrupt", "correct that line")
-    ),
+    "crash": Broken("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)",
+        Said("crash", r"signal SIGSEGV, while importing its module \(.*SIGSEGV\)\)", "compiled code crashed")),
+    "end of the process": Broken("import os; os._exit(3)",
+        Said("exit", "ended its process with exit code 3, while importing its module", "raise BackendUnavailable")),
+    "end of the process in the hook": Broken("import os\n" + gives("os._exit(0)"),
+        Said("exit", "exit code 0, while making its backend", "BackendUnavailable")),
+    "interrupt": Broken(gives("(_ for _ in ()).throw(KeyboardInterrupt())"),
+        Said("load", "KeyboardInterrupt", "correct that line")),
     "hook fails": Broken(gives("{}['x']"), Said("load", r"KeyError: 'x' \(.*def xpgrad_backend", "correct that line")),
-    "misspelt hook": Broken(
-        GOOD + "@hookimpl\ndef xpgrad_kernel(): ...",
-        Said("contract", "unknown hook 'xpgrad_kernel'", "rename the function to xpgrad_kernels$"),
-    ),
-    "crash of a computation": Broken(
-        TOY_ARRAYS + gives("toy_backend(kernels={'tanh': lambda x: os.abort()})"),
-        Said("crash", r"SIGABRT, while computing on @npu:cpu \(.*lambda x: os.abort", "compiled code"),
-    ),
-    "wrong scatter_add": Broken(
-        TOY_ARRAYS + gives("toy_backend(scatter_add=lambda spec, parts: spec.shape.nothing)"),
-        Said("device", "@npu:away: a gradient fails: AttributeError: 'tuple' object", "xpgrad conform"),
-    ),
-    "devices fail": Broken(
-        TOY_ARRAYS + gives("toy_backend(devices=lambda: 1 / 0)"),
-        Said("devices", "cannot be listed: ZeroDivisionError", "ArrayAPIBackend"),
-    ),
-    "no devices": Broken(
-        TOY_ARRAYS + gives("toy_backend(devices={})"), Said("devices", "it has no device", "ArrayAPIBackend")
-    ),
-}
+    "misspelt hook": Broken(GOOD + "@hookimpl\ndef xpgrad_kernel(): ...",
+        Said("contract", "unknown hook 'xpgrad_kernel'", "rename the function to xpgrad_kernels$")),
+    "crash of a computation": Broken(TOY_ARRAYS + gives("toy_backend(kernels={'tanh': lambda x: os.abort()})"),
+        Said("crash", r"SIGABRT, while computing on @npu:cpu \(.*lambda x: os.abort", "compiled code")),
+    "wrong scatter_add": Broken(TOY_ARRAYS + gives("toy_backend(scatter_add=lambda spec, parts: spec.shape.nothing)"),
+        Said("device", "@npu:away: a gradient fails: AttributeError: 'tuple' object", "xpgrad conform")),
+    "devices fail": Broken(TOY_ARRAYS + gives("toy_backend(devices=lambda: 1 / 0)"),
+        Said("devices", "cannot be listed: ZeroDivisionError", "ArrayAPIBackend")),
+    "no devices": Broken(TOY_ARRAYS + gives("toy_backend(devices={})"),
+        Said("devices", "it has no device", "ArrayAPIBackend")),
+}  # fmt: skip
 """Plugins that do not come far."""
 
 UNFIT = {
