@@ -83,4 +83,3 @@ def difference(
         return None
     which = f"{' of '.join(chosen)} of function {function}, form {number}"
     return f"{which}: {got.tolist()}, {reference.__name__} {expected.tolist()}"
-

@@ -1,5 +1,6 @@
 """`checkpoint` and `F.forget`: the gradients of a plain call, with less memory."""
 
+import functools
 import gc
 import itertools
 import random
@@ -9,6 +10,7 @@ import weakref
 import numpy as np
 import pytest
 from tests.building import array, values, variable
+from tests.core.transforms.references import assert_near
 from tests.threads import in_thread
 
 import xpgrad
@@ -35,9 +37,7 @@ def orders(f, *leaves):
     return [on_host(g) for g in found] + [on_host(x.grad) for x in leaves if x.grad is not None]
 
 
-def assert_same(found, expected):
-    for a, b in zip(found, expected, strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-14)
+assert_same = functools.partial(assert_near, rtol=1e-12, atol=1e-14)
 
 
 @pytest.fixture

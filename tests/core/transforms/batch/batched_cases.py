@@ -195,4 +195,3 @@ def _variants(case: Case, *, every: bool) -> list[Variant]:
     stretched = broadcasting(case)
     others = [v for v in variants_of(case) if v.name in ("0-d", "empty")]
     return [PLAIN, *(others if every else []), *([stretched] if every and stretched is not None else [])]
-

@@ -2,10 +2,12 @@
 
 import importlib
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.core.transforms.references import assert_near
 from tests.devices import device_or_skip, lacking
 from tests.turn import half_of, part_of
 
@@ -85,9 +87,7 @@ def points(case: Case, device: str) -> list[Point]:
     return [Point(case, found, dtype) for dtype in dtypes_of(case) if dtype in ("float64", "complex128")]
 
 
-def assert_same(found: Sequence[Any], expected: Sequence[Any], tolerance: float = 1e-6) -> None:
-    for a, b in zip(found, expected, strict=True):
-        np.testing.assert_allclose(on_host(a), on_host(b), rtol=tolerance, atol=1e-2 * tolerance)
+assert_same = partial(assert_near, rtol=1e-6, atol=1e-8)
 
 
 def paired(a: Sequence[Any], b: Sequence[Any]) -> float:

@@ -1,20 +1,19 @@
 """Inputs without a gradient, and numbers, in captured Variables: each transformation reads them when it is called."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 from tests.core.transforms.batch.batched_cases import MEMBERS, Members
-from tests.core.transforms.references import looped
+from tests.core.transforms.references import assert_near, looped
 from tests.devices import device_or_skip, lacking
 
 import xpgrad
 from xpgrad import BatchError, Variable, functions, ops
 from xpgrad import array_api as xp
 from xpgrad.special.modified_bessel import ive_of
-from xpgrad.testing.arrays import on_host
 from xpgrad.transforms import grad, jacfwd, jvp, scan, vjp, vmap
-from xpgrad.transforms.trees import flatten
 from xpgrad_conformance.cases import CASES
 
 X = np.asarray([[0.31, -1.27, 0.83], [1.61, 0.47, -0.59], [0.19, 1.07, -0.37], [2.3, 0.4, -0.3]])
@@ -65,13 +64,7 @@ def _slope(x: Variable, n: Any) -> Variable:
     return jvp(lambda x: ive_of(x, n=n), (x,), (xp.ones_like(x),))[1]
 
 
-def leaves(y: Any) -> list[Any]:
-    return [on_host(each) for each in flatten(y)[0]]
-
-
-def assert_same(found: Any, expected: Any) -> None:
-    for a, b in zip(leaves(found), leaves(expected), strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
+assert_same = partial(assert_near, rtol=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore")  # of numbers that no program depends on, and of numbers that end graphs

@@ -313,21 +313,8 @@ def test_a_very_long_program_is_warned_of(monkeypatch) -> None:
 
 
 def test_constants_are_exact_in_the_source() -> None:
-    numbers = [
-        0.1,
-        -0.0,
-        math.inf,
-        -math.inf,
-        math.nan,
-        1e-320,
-        2**70,
-        True,
-        1,
-        complex(-0.0, -0.0),
-        "a'b\n",
-        None,
-        ...,
-    ]
+    zero = complex(-0.0, -0.0)
+    numbers = [0.1, -0.0, math.inf, -math.inf, math.nan, 1e-320, 2**70, True, 1, zero, "a'b\n", None, ...]
     seen = []
 
     def keep(x, *args, **kwargs):

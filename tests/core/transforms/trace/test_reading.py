@@ -145,28 +145,6 @@ def counted_in_list():
     return f
 
 
-def counted_in_object():
-    held = types.SimpleNamespace(k=2.0)
-    held.k = 0
-
-    def f(x):
-        held.k += 1
-        return x * held.k
-
-    return f
-
-
-def counted_in_cell():
-    count = 0
-
-    def f(x):
-        nonlocal count
-        count += 1
-        return x * (count > 3)
-
-    return f
-
-
 def advanced_outside():
     numbers = itertools.count()
     return lambda x: x * sum(itertools.islice(numbers, 2))
@@ -191,10 +169,7 @@ def computed_in_a_thread():
 @pytest.mark.parametrize(
     ("make", "why"),
     [
-        *(
-            (make, "from outside, which no program repeats")
-            for make in (counted_in_list, counted_in_object, counted_in_cell)
-        ),
+        (counted_in_list, "from outside, which no program repeats"),
         (computed_in_a_thread, "it creates a thread, whose code is not followed"),
         (advanced_outside, "items of a count are read, whose state is not seen"),
     ],
