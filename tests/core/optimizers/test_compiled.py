@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from tests.building import assert_near
 from tests.core.optimizers.problems import OPTIMIZERS, Model, data, loss_of, made, values
 
 import xpgrad
@@ -37,11 +38,9 @@ def test_a_compiled_step_agrees_with_update(device, name):
         first.update(loss_of(one), x, y)
         np.testing.assert_allclose(on_host(step(x, y)), on_host(expected), rtol=1e-14)
     assert traces(step) == [2]
-    for path, value in values(other).items():
-        np.testing.assert_allclose(value, values(one)[path], rtol=1e-13)
+    assert_near(values(other), values(one), rtol=1e-13)
     assert (second.t, other.W.update_rule.t) == (5, 5)
-    for key, state in other.W.update_rule.state.items():
-        np.testing.assert_allclose(on_host(state), on_host(one.W.update_rule.state[key]), rtol=1e-12, atol=1e-300)
+    assert_near(other.W.update_rule.state, one.W.update_rule.state, rtol=1e-12, atol=1e-300)
 
 
 def test_numbers_may_change_without_another_program():
@@ -59,8 +58,7 @@ def test_numbers_may_change_without_another_program():
         first.update(loss_of(one), *data())
         step(*data())
     assert traces(step) == [2]
-    for path, value in values(other).items():
-        np.testing.assert_allclose(value, values(one)[path], rtol=1e-12)
+    assert_near(values(other), values(one), rtol=1e-12)
 
 
 def test_schedules_are_read_at_each_step():
@@ -72,8 +70,7 @@ def test_schedules_are_read_at_each_step():
         first.update(loss_of(one), *data())
         step(*data())
     assert traces(step) == [2]
-    for path, value in values(other).items():
-        np.testing.assert_allclose(value, values(one)[path], rtol=1e-13)
+    assert_near(values(other), values(one), rtol=1e-13)
 
 
 def test_noise_has_the_variance_of_its_step_and_the_numbers_of_the_stream():
@@ -87,8 +84,7 @@ def test_noise_has_the_variance_of_its_step_and_the_numbers_of_the_stream():
         for _ in range(6):
             step(*data())
         results.append(values(model))
-    for path, value in results[0].items():
-        np.testing.assert_allclose(results[1][path], value, rtol=1e-5)  # the number of the step is in float32
+    assert_near(*results, rtol=1e-5)  # the number of the step is in float32
 
 
 def test_compiled_and_plain_steps_may_alternate_and_be_saved_between(tmp_path):
@@ -105,8 +101,7 @@ def test_compiled_and_plain_steps_may_alternate_and_be_saved_between(tmp_path):
             serializers.save_npz(tmp_path / "o.npz", second)
             other.W.update_rule.state["m"] = np.zeros((3, 4))
             serializers.load_npz(tmp_path / "o.npz", second)
-    for path, value in values(other).items():
-        np.testing.assert_allclose(value, values(one)[path], rtol=1e-12)
+    assert_near(values(other), values(one), rtol=1e-12)
 
 
 def test_parameters_without_gradient_are_unchanged():
@@ -173,8 +168,7 @@ def test_other_hooks_and_numbers_of_hooks_need_another_program():
         for _ in range(3):
             both[0].update(loss_of(one), *data())
             step(*data())
-        for path, value in values(other).items():
-            np.testing.assert_allclose(value, values(one)[path], rtol=1e-12)
+        assert_near(values(other), values(one), rtol=1e-12)
 
     steps()
     for optimizer in both:
@@ -233,8 +227,7 @@ def test_dropout_and_moving_averages_are_in_the_program():
         for _ in range(5):
             step(*data())
         results.append((*values(model).values(), mean.array))
-    for one, other in zip(*results, strict=True):
-        np.testing.assert_allclose(other, one, rtol=1e-13)
+    assert_near(*results, rtol=1e-13)
 
 
 def test_a_loss_that_reads_numbers_from_outside_gets_another_program():
@@ -267,8 +260,7 @@ def test_a_step_that_cannot_be_compiled_agrees_with_update(debug):
                 step(*data())
         results.append((*values(model).values(), np.asarray(optimizer.t)))
         assert bool(caught) is compiled
-    for one, other in zip(*results, strict=True):
-        np.testing.assert_allclose(other, one, rtol=1e-13)
+    assert_near(*results, rtol=1e-13)
     assert all(param.grad is None for param in model.params())
 
 
@@ -282,8 +274,7 @@ def test_a_step_that_fails_leaves_the_state_unchanged():
     with pytest.raises(xpgrad.utils.type_check.InvalidType):
         step(np.ones((8, 5)), np.ones((8, 3)))
     assert (optimizer.t, model.W.update_rule.t) == (3, 3)
-    for path, value in values(model).items():
-        np.testing.assert_array_equal(value, before[path])
+    assert_near(values(model), before, rtol=0)
     step(*data())
     assert optimizer.t == 4
 
@@ -306,9 +297,8 @@ def test_a_step_after_a_failed_one_or_another_setup_is_that_of_an_eager_optimize
                 optimizer.setup(model)
             with pytest.raises(ValueError, match="as it happens") if fails[0] else contextlib.nullcontext():
                 step(*data())
-        results.append(values(model).values())
-    for one, other in zip(*results, strict=True):
-        np.testing.assert_allclose(other, one, rtol=1e-13)
+        results.append(values(model))
+    assert_near(*results, rtol=1e-13)
 
 
 def test_without_a_model_there_is_no_step():
@@ -326,5 +316,4 @@ def test_steps_compile_on_other_libraries(specifier):
         first.update(loss_of(one), *data("float32"))
         step(*data("float32", specifier))
     assert traces(step) == [2]
-    for path, value in values(other).items():
-        np.testing.assert_allclose(value, values(one)[path], rtol=2e-5, atol=1e-6)
+    assert_near(values(other), values(one), rtol=2e-5, atol=1e-6)

@@ -4,6 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
+from tests.building import assert_near
 from tests.core.optimizers.problems import OPTIMIZERS, Model, Plain, data, loss_of, made, values
 from tests.devices import device_or_skip
 
@@ -52,8 +53,7 @@ def test_steps_agree_with_numpy_on_other_libraries(specifier, name):
     for _ in range(5):
         first.update(loss_of(one), *data("float32"))
         second.update(loss_of(other), *data("float32", specifier))
-    for path, value in values(other).items():
-        np.testing.assert_allclose(value, values(one)[path], rtol=1e-4, atol=1e-6)
+    assert_near(values(other), values(one), rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from tests.building import assert_near
 from tests.core.optimizers.problems import Model, data, loss_of, values
 from tests.devices import device_or_skip
 
@@ -70,8 +71,7 @@ def test_the_function_form_of_hooks_is_the_same(case):
     rule = optimizer.rule
     got, _ = rule.update(before, gradients, rule.init(before))
     optimizer.update()
-    for path, value in values(model).items():
-        np.testing.assert_allclose(got[path], value, rtol=1e-14)
+    assert_near(values(model), got, rtol=1e-14)
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from tests.building import assert_near
 from tests.core.optimizers.problems import OPTIMIZERS, Model, data, loss_of, made, values
 
 import xpgrad
@@ -13,11 +14,6 @@ from xpgrad import Chain, Link, Parameter, optimizers, serializers
 from xpgrad.errors import ChangedArray, DtypeError, ShapeError, TraceError
 from xpgrad.optimizer import GradientMethod, Optimizer, UpdateRule
 from xpgrad.testing.arrays import on_host
-
-
-def equal(one, other):
-    for path, value in values(one).items():
-        np.testing.assert_array_equal(value, values(other)[path])
 
 
 def test_setup_returns_the_optimizer_and_takes_links_only():
@@ -70,8 +66,7 @@ def test_disabled_links_are_unchanged():
     model.two.disable_update()
     before = values(model.two)
     optimizer.update(lambda x, y: loss_of(model.one)(x, y) + loss_of(model.two)(x, y), *data())
-    for path, value in values(model.two).items():
-        np.testing.assert_array_equal(value, before[path])
+    assert_near(values(model.two), before, rtol=0)
     model.two.enable_update()
     optimizer.update(lambda x, y: loss_of(model.two)(x, y), *data())
     assert (values(model.two)["/W"] != before["/W"]).all()
@@ -149,8 +144,7 @@ def test_the_state_moves_along_with_its_parameter(name):
             second.update(loss_of(other), *data(device=device))
         state = other.W.update_rule.state
         assert {str(xpgrad.get_device_from_array(x)) for x in state.values()} == {str(xpgrad.get_device(device))}
-    for path, value in values(other).items():
-        np.testing.assert_allclose(value, values(one)[path], rtol=1e-12)
+    assert_near(values(other), values(one), rtol=1e-12)
 
 
 def test_epochs_are_counted_by_one_only():
@@ -189,7 +183,7 @@ def test_saved_optimizer_continues_identically(name, tmp_path):
     for _ in range(3):
         first.update(loss_of(one), *data())
         second.update(loss_of(other), *data())
-    equal(one, other)
+    assert_near(values(one), values(other), rtol=0)
     serializers.load_npz(tmp_path / "optimizer", first)  # into existing states
     assert first.t == 3
 
@@ -234,12 +228,11 @@ def test_copies_continue_independently(duplicate):
     before = values(other)
     for _ in range(2):
         optimizer.update(loss_of(model), *data())
-    for path, value in values(other).items():
-        np.testing.assert_array_equal(value, before[path])
+    assert_near(values(other), before, rtol=0)
     assert second.target is other
     for _ in range(2):
         second.update(loss_of(other), *data())
-    equal(model, other)
+    assert_near(values(model), values(other), rtol=0)
 
 
 def test_rules_of_users_need_init_state_and_update_core():
@@ -302,7 +295,7 @@ def test_a_user_optimizer_needs_only_a_formula():
     for _ in range(4):
         first.update(loss_of(one), *data())
         step(*data())
-    equal(one, other)
+    assert_near(values(one), values(other), rtol=0)
 
 
 def test_gradients_of_a_recorded_sweep_are_not_written_to():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.building import assert_near
 from tests.core.optimizers.problems import OPTIMIZERS, Model, data, loss_of, made, values
 
 import xpgrad
@@ -61,8 +62,7 @@ def test_a_step_compiles_into_one_program(name):
     expected, _ = run(step, params, state, 6, x, y)
     got, _ = run(compiled, params, state, 6, x, y)
     assert compiled.cache_info().misses == 2
-    for path in params:
-        np.testing.assert_allclose(got[path], expected[path], rtol=1e-12)
+    assert_near(got, expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["SGD", "Adam", "AMSBound", "RMSprop", "MSVAG"])
@@ -129,8 +129,7 @@ def test_a_model_is_a_tree():
     for _ in range(4):
         new, state = step(new, state, x, y)
         optimizer.update(loss_of(optimizer.target), x, y)
-    for path, value in values(optimizer.target).items():
-        np.testing.assert_allclose(values(new)[path], value, rtol=1e-11)
+    assert_near(values(optimizer.target), values(new), rtol=1e-11)
 
 
 def test_schedules_are_functions_of_the_steps_in_the_state():

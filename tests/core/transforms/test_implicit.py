@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.building import array, values, variable
+from tests.building import array, assert_near, values, variable
 
 import xpgrad
 from xpgrad import Variable
@@ -99,8 +99,7 @@ def test_orders_of_a_linear_solve(device):
             *grad(third, (0, 1))(a, b),
         ]
 
-    for found, expected in zip(orders(solved), orders(cramer), strict=True):
-        np.testing.assert_allclose(on_host(found), on_host(expected), rtol=1e-9)
+    assert_near(orders(solved), orders(cramer), rtol=1e-9)
 
 
 def test_a_symmetric_map_needs_one_solver(device):
@@ -116,8 +115,7 @@ def test_complex_maps_are_solved_by_the_adjoint(device):
     a = array(device, [[3.0 + 1j, 1.0], [0.5j, 2.0]], "complex128")
     b = array(device, [1.0, 2.0j], "complex128")
     total = lambda f: lambda a, b: xp.sum(xp.real(f(a, b) ** 2))  # noqa: E731
-    for found, expected in zip(grad(total(solved), (0, 1))(a, b), grad(total(cramer), (0, 1))(a, b), strict=True):
-        np.testing.assert_allclose(on_host(found), on_host(expected))
+    assert_near(grad(total(solved), (0, 1))(a, b), grad(total(cramer), (0, 1))(a, b))
 
 
 def test_without_a_transposed_solver_there_is_no_gradient(device):

@@ -9,8 +9,7 @@ import weakref
 
 import numpy as np
 import pytest
-from tests.building import array, values, variable
-from tests.core.transforms.references import assert_near
+from tests.building import array, assert_near, values, variable
 from tests.threads import in_thread
 
 import xpgrad
@@ -123,8 +122,7 @@ def test_random_numbers_are_replayed(device, x, nested):
             xpgrad.random.seed(5)
             y = xp.sum(each(x) * each(x))
             found.append((on_host(y), on_host(xpgrad.grad([y], [x])[0]), on_host(xpgrad.random.uniform((3,)))))
-    for a, b in zip(*found, strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-14)
+    assert_near(*found, rtol=1e-14)
 
 
 def test_the_configuration_of_the_first_run_is_replayed(x):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.core.transforms.references import assert_near
+from tests.building import assert_near
 from tests.devices import device_or_skip, lacking
 from tests.turn import half_of, part_of
 

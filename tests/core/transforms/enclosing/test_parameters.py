@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.building import assert_near
 from tests.core.transforms.batch.batched_cases import MEMBERS, Members
-from tests.core.transforms.references import assert_near, looped
+from tests.core.transforms.references import looped
 from tests.devices import device_or_skip, lacking
 
 import xpgrad
@@ -64,7 +65,7 @@ def _slope(x: Variable, n: Any) -> Variable:
     return jvp(lambda x: ive_of(x, n=n), (x,), (xp.ones_like(x),))[1]
 
 
-assert_same = partial(assert_near, rtol=1e-9)
+assert_same = partial(assert_near, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore")  # of numbers that no program depends on, and of numbers that end graphs

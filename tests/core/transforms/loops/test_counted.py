@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.building import array, values, variable
+from tests.building import array, assert_near, values, variable
 
 import xpgrad
 from xpgrad import Variable
@@ -27,11 +27,9 @@ def test_values_and_gradients_agree_with_a_range(device: Any, lower: int, upper:
     expected = (x, x[0] * 0)
     for i in range(lower, upper):
         expected = step(Variable(array(device, i, "int64")), expected)
-    for a, b in zip(found, expected, strict=True):
-        np.testing.assert_allclose(on_host(a), on_host(b), rtol=1e-12)
+    assert_near(found, expected, rtol=1e-12)
     gradients = [xpgrad.grad([xp.sum(c[0]) * c[1]], [x, w]) for c in (found, expected)]
-    for a, b in zip(*gradients, strict=True):
-        np.testing.assert_allclose(on_host(a), on_host(b), rtol=1e-12)
+    assert_near(*gradients, rtol=1e-12)
 
 
 def test_the_number_is_a_position(device: Any) -> None:

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.building import array, variable
-from tests.core.transforms.references import assert_near
+from tests.building import array, assert_near, variable
 from tests.devices import device_or_skip
 
 import xpgrad

@@ -15,6 +15,7 @@ import weakref
 
 import numpy as np
 import pytest
+from tests.building import assert_near
 from tests.core.transforms.trace.outside_programs import STATES, Program, space_of
 
 import xpgrad
@@ -357,8 +358,7 @@ def test_what_a_call_makes_is_as_in_eager_calls(make):
         found.append([array_of(f(x if wrap is compile else Variable(x))) for x in xs])
         if wrap is compile:
             assert f.cache_info().hits >= 6
-    for a, b in zip(*found, strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
+    assert_near(*found, rtol=1e-5, atol=1e-6)
 
 
 def test_callbacks_of_the_garbage_collector_are_not_part_of_a_call():
