@@ -44,19 +44,6 @@ def test_parameters_of_given_arrays_are_copies():
     assert (rows.W.shape, rows.ignore_label) == ((2, 3), 1)
 
 
-def test_dtype_follows_the_configuration():
-    with xpgrad.using_config("dtype", "float64"):
-        assert L.Linear(3, 2).W.dtype == np.float64
-    with xpgrad.using_config("dtype", xpgrad.mixed16):
-        link = L.Linear(3, 2)
-        assert link.W.dtype == np.float32
-        y = link(np.ones((4, 3), np.float16))
-    assert y.dtype == np.float16
-    y.grad = np.ones((4, 2), np.float16)
-    y.backward()
-    assert link.W.grad.dtype == np.float32
-
-
 def test_text_and_errors():
     assert str(L.Linear(3, 2)) == "Linear(in_size=3, out_size=2, nobias=False)"
     with pytest.raises(TypeError, match="Linear: expected out_size to be an int, got None"):

@@ -294,31 +294,6 @@ def test_changes_of_a_captured_model_make_another_program(kind, change):
     assert f.cache_info().size == 2 + isinstance(model, Sequential)
 
 
-def test_training_in_chainers_style_is_one_program():
-    model, x = Net(), example_on_host()
-
-    def step(x):
-        model.cleargrads()
-        value = loss(model, x)
-        value.backward()
-        for p in model.params():
-            p.array = p.array - DELTA * p.grad
-        return value
-
-    def run(step):
-        found = []
-        for _ in range(6):
-            value = step(x)
-            found.append(float(values(value)))
-        return found
-
-    f = xpgrad.compile(step)
-    found, start = run(f), Net()
-    model.copyparams(start)
-    np.testing.assert_allclose(run(step), found, rtol=1e-5)
-    assert f.cache_info().size <= 2
-
-
 def made_of(model):
     """Return the result of a model after it was flattened and rebuilt."""
     leaves, structure = flatten(model)

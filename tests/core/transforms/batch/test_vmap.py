@@ -8,7 +8,6 @@ import re
 import numpy as np
 import pytest
 from tests.building import array, values, variable
-from tests.threads import for_each
 
 import xpgrad
 from xpgrad import Variable, no_backprop_mode
@@ -131,12 +130,6 @@ def test_chunks_bound_the_members_that_are_computed_at_a_time(device):
 
 
 # Variables from outside
-
-
-def test_backward_within_adds_to_captured_variables(x, device):
-    w = variable(device, np.ones(4), "float64")
-    vmap(lambda x: xp.sum(x * w * w).backward())(x)
-    np.testing.assert_allclose(on_host(w.grad), 2 * X[0].sum(0))
 
 
 def test_a_cotangent_that_all_members_share_counts_for_each(x, device):
@@ -320,8 +313,3 @@ def test_function_hooks_see_one_call_for_all_members(x):
     with hook:
         vmap(lambda x: xp.sum(xp.sin(x)))(Variable(x))
     assert {name: each["occurrence"] for name, each in hook.summary().items()} == {"sin": 1, "sum": 1}
-
-
-def test_threads_have_separate_batches(x):
-    results = for_each(lambda i: values(vmap(lambda x: vmap(lambda y: y * i)(x))(x)), range(4))
-    assert all(results[i] == (X[0] * i).tolist() for i in range(4))
