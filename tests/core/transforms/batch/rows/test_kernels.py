@@ -35,17 +35,10 @@ def added(index):
 
 INDICES = [
     ("integer", lambda: 1, "f8 3 4", "f8 4", ()),
-    ("block", lambda: (slice(1, None), slice(0, 2)), "f8 3 4", "f8 2", ()),
     ("steps", lambda: (..., slice(None, None, -2)), "f8 3 4", "f8 3 2", ()),
-    ("number", lambda: (0, -1), "f8 3 4", "f8", ()),
-    ("new axis", lambda: (None, 0), "f8 3 4", "f8 1 4", ()),
     ("rows", lambda i: i, "f8 3 4", "f8 2 4", ("i8+ 2",)),
-    ("rows of two axes", lambda i: i, "f8 3 4", "f8", ("i8+ 2 2",)),
-    ("columns", lambda i: (slice(None), i), "f8 3 4", "f8 3 2", ("i8+ 2",)),
     ("elements", lambda i, j: (i, j), "f8 3 4", "f8 2", ("i8+ 2", "i8+ 2")),
     ("apart", lambda i, j: (i, slice(None), j), "f8 3 5 4", "f8 2 5", ("i8+ 2", "i8+ 2")),
-    ("apart, behind", lambda i, j: (slice(None), i, slice(1, 3), j), "f8 2 3 5 4", "f8 3 2 2", ("i8+ 3", "i8+")),
-    ("0-d", lambda i: (i, ...), "f8 3 4", "f8 4", ("i8+",)),
 ]
 CASES = [
     *(Case(f"set {name}", written(index), x, u, *i, raw=False) for name, index, x, u, i in INDICES),

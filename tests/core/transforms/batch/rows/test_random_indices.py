@@ -98,9 +98,12 @@ def check(seed):
         y[filled(items, arrays)] = u
         return y
 
-    one = np.arange(SIZE) + 7.0
-    copies = [np.array(x) for x, _ in members]
-    for y, value, (_, index) in zip(copies, one, members, strict=True):
-        y[index] = value
-    got = vmap(written, in_axes=(axes[0], 0, *axes[1:]))(x, one, *arrays)
-    np.testing.assert_array_equal(got, np.stack(copies))
+    counts = np.zeros((SIZE, *shape))
+    for total, (_, index) in zip(counts, members, strict=True):
+        np.add.at(total, index, 1)
+    for values in (np.arange(SIZE) + 7.0, *([u] if np.max(counts, initial=0) == 1 else [])):
+        copies = [np.array(x) for x, _ in members]
+        for y, value, (_, index) in zip(copies, values, members, strict=True):
+            y[index] = value
+        got = vmap(written, in_axes=(axes[0], 0, *axes[1:]))(x, values, *arrays)
+        np.testing.assert_array_equal(got, np.stack(copies))
