@@ -89,8 +89,8 @@ def leaves(result: Any) -> list[Any]:
 
 
 def check(
-    case: Case, device: xpgrad.Device, *, raw: bool = False, dtype: str | None = None, rtol: float = 1e-12,
-    empty: bool = True,
+    case: Case, device: xpgrad.Device, *, raw: bool = False, dtype: str | None = None, order: int | None = None,
+    rtol: float = 1e-12, empty: bool = True,
 ) -> None:  # fmt: skip
     """Compare a case with a loop, for three members, one, and none if `empty`.
 
@@ -99,7 +99,7 @@ def check(
     AssertionError
         Another value, gradient, or gradient of a squared gradient, of all members together or of a single member.
     """
-    members, order = case.members(dtype), 0 if raw else case.order
+    members, order = case.members(dtype), 0 if raw else case.order if order is None else order
     rtol = max(rtol, 1e-6 if any(str(x).startswith(("f4", "i4")) for x in case.arrays) else 0.0)
     with xpgrad.using_device(device):
         for batched in case.batched:

@@ -32,7 +32,7 @@ CASES = (
 
 @pytest.mark.parametrize("case", CASES, ids=repr)
 def test_networks_agree_with_each_member(case: Case, device: xpgrad.Device) -> None:
-    check(case, device, rtol=1e-9, empty=False)  # of convolutions with filters for each member
+    check(case, device, rtol=1e-9, empty=False)  # for convolutions
 
 
 def test_a_weight_of_classes_for_each_member(device: xpgrad.Device) -> None:
