@@ -4,19 +4,10 @@ import numpy as np
 import pytest
 from tests.building import values
 from tests.core.models.parts import Filling, Linear, Net, example, loss
+from tests.core.models.test_running import Averaging
 
 import xpgrad
 from xpgrad import Link, Parameter, Variable
-from xpgrad.models import Running
-
-
-class Averaging(Link):
-    mean = Running()
-
-    def __init__(self):
-        super().__init__()
-        self.mean = np.zeros(2, "float32")
-        self.add_persistent("n", 0)
 
 
 def test_parameters_and_persistent_values_move(device):
