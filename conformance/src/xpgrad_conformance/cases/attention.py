@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad_conformance.table.case import Case, Input
+from xpgrad_conformance.table.case import Case, Input, Inputs
 
 Host = Any  # a NumPy array
 
@@ -23,29 +23,29 @@ def _attention(q: Host, k: Host, v: Host, mask: Host = True, bias: Host = 0.0, s
     return y
 
 
-def _case(name: str, call: Any, reference: Any, inputs: tuple[Input, ...], **rest: Any) -> Case:
+def _case(name: str, call: Any, reference: Any, inputs: Inputs, **rest: Any) -> Case:
     name = f"F.scaled_dot_product_attention{name}"
     return Case(name, call, reference, inputs, area="F", **rest)
 
 
-HEADS = (Input((2, 3, 4)), Input((2, 5, 4)), Input((2, 5, 3)))
+HEADS = ((2, 3, 4), (2, 5, 4), (2, 5, 3))
 ALLOWED = Input(kind="bool", values=[[True, False, True, True, False], [False] * 5, [True] * 5])
 EACH = Input((2, 1, 5), kind="bool", values=[[[True, False, True, True, False]], [[False, True, True, False, True]]])
 
 CASES = (
     _case("", lambda F, *xs: F.scaled_dot_product_attention(*xs), _attention, HEADS, keeps=("x0", "x1", "x2", "y0")),
     _case("-matrices", lambda F, *xs: F.scaled_dot_product_attention(*xs), _attention,
-          (Input((3, 4)), Input((5, 4)), Input((5, 2)))),
+          ((3, 4), (5, 4), (5, 2))),
     _case("-axes", lambda F, *xs: F.scaled_dot_product_attention(*xs), _attention,
-          (Input((2, 2, 3, 4)), Input((2, 2, 2, 4)), Input((2, 2, 2, 1)))),
+          ((2, 2, 3, 4), (2, 2, 2, 4), (2, 2, 2, 1))),
     _case("-scale", lambda F, *xs: F.scaled_dot_product_attention(*xs, scale=2.0),
           lambda q, k, v: _attention(q, k, v, scale=2.0), HEADS),
     _case("-variable_scale", lambda F, q, k, v, s: F.scaled_dot_product_attention(q, k, v, scale=s),
-          lambda q, k, v, s: _attention(q, k, v, scale=s), (*HEADS, Input(()))),
+          lambda q, k, v, s: _attention(q, k, v, scale=s), (*HEADS, ())),
     _case("-mask", lambda F, *xs: F.scaled_dot_product_attention(*xs), _attention, (*HEADS, ALLOWED)),
     _case("-masks", lambda F, *xs: F.scaled_dot_product_attention(*xs), _attention, (*HEADS, EACH)),
     _case("-bias", lambda F, *xs: F.scaled_dot_product_attention(*xs),
-          lambda q, k, v, bias: _attention(q, k, v, bias=bias), (*HEADS, Input((3, 5)))),
+          lambda q, k, v, bias: _attention(q, k, v, bias=bias), (*HEADS, (3, 5))),
     _case("-broadcast", lambda F, *xs: F.scaled_dot_product_attention(*xs), _attention,
-          (Input((2, 3, 4)), Input((1, 5, 4)), Input((5, 3)), ALLOWED)),
+          ((2, 3, 4), (1, 5, 4), (5, 3), ALLOWED)),
 )  # fmt: skip

@@ -10,7 +10,7 @@ from xpgrad_conformance.table.case import Input, of_functions
 
 Host = Any  # a NumPy array
 BATCHES = (3, 2, 1)
-COST = Input((3, 3))
+COST = (3, 3)
 XS = tuple(Input((batch, 3)) for batch in BATCHES)
 APART = tuple(Input((batch, 3), low=-9.0, high=9.0) for batch in BATCHES)  # no two paths have nearly equal scores
 LABELS = tuple(Input(kind="int", values=values) for values in ([2, 0, 1], [1, 1], [0]))
@@ -54,7 +54,7 @@ def _ctc(xs: Any, t: Any, steps: Any, ends: Any) -> Host:
     return np.stack(losses)
 
 
-STEPS = tuple(Input((2, 3)) for _ in range(4))
+STEPS = tuple((2, 3) for _ in range(4))
 TARGETS = Input((2, 2), kind="int", values=[[1, 1], [2, 1]])
 LENGTHS = (Input((2,), kind="int", values=[4, 3]), Input((2,), kind="int", values=[2, 1]))
 NAME = "connectionist_temporal_classification"

@@ -10,9 +10,9 @@ from xpgrad_conformance.table.case import Input, of_functions
 Host = Any  # a NumPy array
 SCORES = Input(values=[[3, 1, 2], [1, 2, 3], [1, 3, 2], [2, 1, 3], [1, 2, 3], [2, 3, 1], [5, 1, 0]])
 LABELS = Input(kind="int", values=[0, 2, 0, 2, 1, 1, -1])
-MAPS = Input((2, 3, 2, 2))
+MAPS = (2, 3, 2, 2)
 PIXELS = Input((2, 2, 2), kind="int", values=[[[0, 2], [1, -1]], [[1, 1], [2, 0]]])
-PAIR = (Input((5, 2)), Input((5, 2)))
+PAIR = ((5, 2), (5, 2))
 FOUR = (None, None, None, "int")
 TWO = (None, "int")
 _f = partial(of_functions, order=0)
@@ -50,12 +50,7 @@ CASES = (
         ),
         (Input(values=[[-2, 0, 1], [3, -5, -1]]), Input(kind="int", values=[[0, 1, 0], [1, -1, 1]])),
     ),
-    _f(
-        "binary_accuracy-all_ignored",
-        {},
-        lambda y, t: np.asarray(0.0),
-        (Input((2,)), Input(kind="int", values=[-1, -1])),
-    ),
+    _f("binary_accuracy-all_ignored", {}, lambda y, t: np.asarray(0.0), ((2,), Input(kind="int", values=[-1, -1]))),
     _f("classification_summary", (3,), _summary, (SCORES, LABELS), dtype=FOUR),
     _f(
         "classification_summary-more_classes",
@@ -81,6 +76,6 @@ CASES = (
         "r2_score-constant",
         {"multioutput": "raw_values"},
         _determination,
-        (Input((3, 2)), Input(values=[[0.1, 1], [0.1, 2], [0.1, 3]])),
+        ((3, 2), Input(values=[[0.1, 1], [0.1, 2], [0.1, 3]])),
     ),
 )

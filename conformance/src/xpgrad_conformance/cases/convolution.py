@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from xpgrad_conformance.cases.windows import Host, Shape, added, gathered, per_axis
-from xpgrad_conformance.table.case import Input
 from xpgrad_conformance.table.case import of_functions as case
 
 
@@ -44,11 +43,11 @@ def _of_channels(x: Host, W: Host, b: Host) -> Host:
     return np.concatenate(channels, 1) + b[:, None, None]
 
 
-LINES = (Input((2, 3, 6)), Input((2, 3, 3)), Input((2,)))
-PICTURES = (Input((2, 2, 5, 4)), Input((3, 2, 3, 2)), Input((3,)))
-VOLUMES = (Input((1, 2, 3, 2, 4)), Input((2, 2, 2, 1, 2)), Input((2,)))
-GROUPED = (Input((2, 4, 5, 4)), Input((6, 2, 3, 2)), Input((6,)))
-SMALL = (Input((2, 3, 3, 2)), Input((3, 2, 3, 2)), Input((2,)))
+LINES = ((2, 3, 6), (2, 3, 3), (2,))
+PICTURES = ((2, 2, 5, 4), (3, 2, 3, 2), (3,))
+VOLUMES = ((1, 2, 3, 2, 4), (2, 2, 2, 1, 2), (2,))
+GROUPED = ((2, 4, 5, 4), (6, 2, 3, 2), (6,))
+SMALL = ((2, 3, 3, 2), (3, 2, 3, 2), (2,))
 
 CONVOLUTIONS = (
     case("convolution_1d", {}, _convolved, LINES, complex=True),
@@ -76,7 +75,7 @@ CONVOLUTIONS = (
         {"pad": 1, "groups": 2},
         lambda x, W, b: _convolved(x, W, b, groups=2, pad=1),
         GROUPED, complex=True),
-    case("convolution_2d-pointwise", {}, _convolved, (Input((2, 3, 2, 4)), Input((5, 3, 1, 1))), complex=True),
+    case("convolution_2d-pointwise", {}, _convolved, ((2, 3, 2, 4), (5, 3, 1, 1)), complex=True),
     case(
         "dilated_convolution_2d",
         (1, 1, 2),
@@ -86,7 +85,7 @@ CONVOLUTIONS = (
         "depthwise_convolution_2d",
         (2, 1),
         _of_channels,
-        (Input((2, 3, 5, 4)), Input((2, 3, 3, 2)), Input((6,))), complex=True),
+        ((2, 3, 5, 4), (2, 3, 3, 2), (6,)), complex=True),
 )  # fmt: skip
 
 DECONVOLUTIONS = (
@@ -94,7 +93,7 @@ DECONVOLUTIONS = (
         "deconvolution_1d",
         {"stride": 2},
         lambda x, W, b: _transposed(x, W, b, stride=2),
-        (Input((2, 2, 6)), Input((2, 3, 3)), Input((3,))),
+        ((2, 2, 6), (2, 3, 3), (3,)),
         complex=True,
     ),
     case("deconvolution_2d", {}, lambda x, W, b: _transposed(x, W, b), SMALL, complex=True, keeps=("x", "W")),
@@ -102,7 +101,7 @@ DECONVOLUTIONS = (
         "deconvolution_3d",
         {"pad": (1, 0, 1)},
         lambda x, W, b: _transposed(x, W, b, pad=(1, 0, 1)),
-        (Input((1, 2, 3, 2, 4)), Input((2, 2, 2, 1, 2)), Input((2,))),
+        ((1, 2, 3, 2, 4), (2, 2, 2, 1, 2), (2,)),
         complex=True,
     ),
     case(
@@ -124,7 +123,7 @@ DECONVOLUTIONS = (
         "deconvolution_2d-groups",
         {"stride": 2, "groups": 2},
         lambda x, W, b: _transposed(x, W, b, groups=2, stride=2),
-        (Input((2, 4, 3, 2)), Input((4, 3, 3, 2)), Input((6,))),
+        ((2, 4, 3, 2), (4, 3, 3, 2), (6,)),
         complex=True,
     ),
 )

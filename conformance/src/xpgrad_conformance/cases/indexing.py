@@ -9,7 +9,7 @@ from xpgrad.array_api.indexing import setitem
 from xpgrad_conformance.table.case import Case, Input
 
 _case = partial(Case, complex=True)
-CUBE = (Input((2, 3, 4)),)
+CUBE = ((2, 3, 4),)
 ROWS = Input(kind="int", values=[2, 0, 2, 2])
 MASK = Input(kind="bool", values=[[True, False, True, False], [False] * 4, [True, True, False, True]])
 
@@ -31,7 +31,7 @@ BASIC = (
         "getitem-newaxis", lambda xp, x: xp.asarray(x)[None, 0, ..., None], lambda x: x[0].reshape(1, 3, 4, 1), CUBE, ()
     ),
     _case("getitem-nothing", lambda xp, x: xp.asarray(x)[1:1], lambda x: x[:0], CUBE, ()),
-    _case("getitem-0d", lambda xp, x: xp.asarray(x)[...] + xp.asarray(x)[()], lambda x: 2 * x, (Input(()),)),
+    _case("getitem-0d", lambda xp, x: xp.asarray(x)[...] + xp.asarray(x)[()], lambda x: 2 * x, ((),)),
     _case(
         "getitem-overlapping",
         lambda xp, x: xp.asarray(x)[:2] * xp.asarray(x)[1:] + xp.asarray(x)[1],
@@ -105,12 +105,12 @@ ADVANCED = (
 
 GATHERS = (
     _case("take", {"axis": -2}, lambda x, i: np.eye(3)[i] @ x, (Input(), ROWS), ("indices",)),
-    _case("take-flat", {}, lambda x, i: np.eye(5)[i] @ x, (Input((5,)), ROWS), ("indices",)),
+    _case("take-flat", {}, lambda x, i: np.eye(5)[i] @ x, ((5,), ROWS), ("indices",)),
     _case(
         "take_along_axis",
         {"axis": 1},
         lambda x, i: np.array([row[j] for row, j in zip(x, i, strict=True)]).reshape(i.shape),
-        (Input((2, 4)), Input(kind="int", values=[[0, 3, 0], [1, 1, 2]])),
+        ((2, 4), Input(kind="int", values=[[0, 3, 0], [1, 1, 2]])),
         ("indices",),
     ),
     _case(
@@ -136,21 +136,17 @@ ASSIGNMENTS = (
         "setitem",
         lambda xp, x, u: setitem(x, u, (slice(1, None), ...)),
         lambda x, u: np.vstack([x[:1], *[u] * (len(x) - 1)]),
-        (Input(), Input((4,))),
+        (Input(), (4,)),
         (),
     ),
     _case(
-        "setitem-element",
-        lambda xp, x, u: setitem(x, u, (2, -1)),
-        lambda x, u: _with(x, (2, 3), u),
-        (Input(), Input(())),
-        (),
+        "setitem-element", lambda xp, x, u: setitem(x, u, (2, -1)), lambda x, u: _with(x, (2, 3), u), (Input(), ()), ()
     ),
     _case(
         "setitem-repeated",
         lambda xp, x, i, u: setitem(x, u, i.array if hasattr(i, "array") else i),
         lambda x, i, u: np.array([u[1], x[1], u[3]]),
-        (Input(), ROWS, Input((4, 4))),
+        (Input(), ROWS, (4, 4)),
     ),
     _case(
         "setitem-scalar",

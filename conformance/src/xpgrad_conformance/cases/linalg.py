@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad_conformance.table.case import Case, Input
+from xpgrad.types import Shape
+from xpgrad_conformance.table.case import Case, Input, Inputs
 
-SQUARE, STACK = (Input((3, 3)),), (Input((2, 3, 3)),)
+SQUARE, STACK = ((3, 3),), ((2, 3, 3),)
 NULL = [[1.0, 2.0, -0.5], [0.5, -1.0, 0.25], [2.0, 4.0, -1.0]]  # of rank 2, exactly
 ONE = [[1.0, 2.0, -0.5], [2.0, 4.0, -1.0], [0.0, 0.0, 0.0]]  # of rank 1, exactly
 
@@ -31,7 +32,7 @@ def _case(
     name: str,
     call: Any,
     reference: Any,
-    inputs: tuple[Input, ...],
+    inputs: Inputs,
     keeps: Any = None,
     order: int = 2,
     complex: bool = True,
@@ -40,11 +41,11 @@ def _case(
     return Case(f"linalg.{name}", call, reference, inputs, keeps, order, complex=complex, **rest)
 
 
-def _inv(name: str, *inputs: Input, order: int = 2) -> Case:
+def _inv(name: str, *inputs: Input | Shape, order: int = 2) -> Case:
     return _case(name, {}, _adjugate, inputs, ("y",), order)
 
 
-def _det(name: str, *inputs: Input, order: int = 2) -> Case:
+def _det(name: str, *inputs: Input | Shape, order: int = 2) -> Case:
     return _case(name, {}, _leibniz, inputs, ("x", "y"), order)
 
 
@@ -82,8 +83,8 @@ SOLVING = (
 
 DETERMINANTS = (
     _det("det", *SQUARE, order=3),
-    _det("det-batch", Input((2, 4, 4))),
-    _det("det-two", Input((2, 2)), order=3),
+    _det("det-batch", (2, 4, 4)),
+    _det("det-two", (2, 2), order=3),
     _det("det-one", Input((1, 1), low=0.5), order=3),
     _det("det-identity", Input(values=np.eye(3)), order=3),
     _det("det-rank-2", Input(values=NULL), order=3),
@@ -159,22 +160,19 @@ def _cross(name: str, shape1: tuple[int, ...], shape2: tuple[int, ...], axis: in
     )
 
 
-PRODUCTS = (
-    _cross("cross", (2, 3), (2, 3), -1, order=3),
-    _cross("cross-axis", (2, 3, 4), (3, 1), -2),
-)
+PRODUCTS = (_cross("cross", (2, 3), (2, 3), -1, order=3), _cross("cross-axis", (2, 3, 4), (3, 1), -2))
 
 
 def _powers(ord: float, axis: Any = None) -> Any:
     return lambda x: np.sum(np.abs(x) ** ord, axis) ** (1 / ord)
 
 
-def _vector(name: str, ord: Any, reference: Any, *inputs: Input, keeps: Any = None, **rest: Any) -> Case:
+def _vector(name: str, ord: Any, reference: Any, *inputs: Input | Shape, keeps: Any = None, **rest: Any) -> Case:
     return _case(
         f"vector_norm{name}",
         {"ord": ord, **rest.get("options", {})},
         reference,
-        inputs or (Input((3, 4)),),
+        inputs or ((3, 4),),
         keeps,
         **{"dtype": "real", **{k: v for k, v in rest.items() if k != "options"}},
     )
@@ -187,7 +185,7 @@ VECTOR_NORMS = (
         "-axes",
         2,
         lambda x: _powers(2, (0, 2))(x)[None, :, None],
-        Input((2, 3, 4)),
+        (2, 3, 4),
         options={"axis": (-1, 0), "keepdims": True},
     ),
     _vector("-1", 1, lambda x: np.abs(x).sum()),
@@ -207,12 +205,12 @@ VECTOR_NORMS = (
 )
 
 
-def _matrix(name: str, ord: Any, reference: Any, *inputs: Input, keepdims: bool = False, **rest: Any) -> Case:
+def _matrix(name: str, ord: Any, reference: Any, *inputs: Input | Shape, keepdims: bool = False, **rest: Any) -> Case:
     return _case(
         f"matrix_norm{name}",
         {"ord": ord, "keepdims": keepdims},
         reference,
-        inputs or (Input((2, 3, 4)),),
+        inputs or ((2, 3, 4),),
         dtype="real",
         **rest,
     )
@@ -230,11 +228,11 @@ MATRIX_NORMS = (
     _matrix("-nuc", "nuc", lambda x: _roots(x).sum(-1), order=2),
     _matrix("-2", 2, lambda x: _roots(x)[..., 0], order=3),
     _matrix("-minus-2", -2, lambda x: _roots(x)[..., -1][..., None, None], keepdims=True),
-    _matrix("-1", 1, lambda x: np.abs(x).sum(-2).max(-1), Input((2, 4, 3))),
+    _matrix("-1", 1, lambda x: np.abs(x).sum(-2).max(-1), (2, 4, 3)),
     _matrix("-minus-1", -1, lambda x: np.abs(x).sum(-2).min(-1)),
     _matrix("-inf", np.inf, lambda x: np.abs(x).sum(-1).max(-1)[..., None, None], keepdims=True),
     _matrix("-minus-inf", -np.inf, lambda x: np.abs(x).sum(-1).min(-1)),
-    _matrix("-none", None, _powers(2), Input((3, 3)), order=1),
+    _matrix("-none", None, _powers(2), (3, 3), order=1),
 )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from xpgrad_conformance.table.case import Case, Input
 
-SQUARE, WIDE, TALL = Input((3, 3)), Input((3, 5)), Input((5, 3))
+SQUARE, WIDE, TALL = (3, 3), (3, 5), (5, 3)
 REGULAR, REGULAR_WIDE = Input((3, 3), diagonal=5.0), Input((3, 5), diagonal=5.0)
 
 
@@ -29,7 +29,7 @@ def _hermitian(xp: Any, x: Any) -> Any:
 
 
 def _case(
-    name: str, call: Any, reference: Any, *inputs: Input, order: int = 2, complex: bool = True, dtype: Any = None
+    name: str, call: Any, reference: Any, *inputs: Any, order: int = 2, complex: bool = True, dtype: Any = None
 ) -> Case:
     return Case(f"linalg.{name}", call, reference, inputs, None, order, complex=complex, dtype=dtype)
 
@@ -51,7 +51,7 @@ CHOLESKY = (
         "cholesky-upper",
         lambda xp, x: xp.linalg.cholesky(_gram(xp, x), upper=True),
         lambda x: _h(_lower(x @ _h(x))),
-        Input((2, 3, 5)),
+        (2, 3, 5),
     ),
     _case("cholesky-one", {}, np.sqrt, Input((1, 1), low=0.5), complex=False),
 )
@@ -91,7 +91,7 @@ QR = (
     _case("qr", lambda xp, x: _signed(xp, *xp.linalg.qr(x)), _qr, REGULAR, order=3),
     _case("qr-tall", lambda xp, x: _signed(xp, *xp.linalg.qr(x)), _qr, TALL),
     _case("qr-wide", lambda xp, x: _signed(xp, *xp.linalg.qr(x)), _qr, REGULAR_WIDE),
-    _case("qr-batch", lambda xp, x: _signed(xp, *xp.linalg.qr(x)), _qr, Input((2, 4, 3))),
+    _case("qr-batch", lambda xp, x: _signed(xp, *xp.linalg.qr(x)), _qr, (2, 4, 3)),
     _case("qr-complete", _complete, _complete_reference, TALL),
     _case("qr-r", lambda xp, x: xp.abs(xp.linalg.qr(x).R), lambda x: np.abs(_qr(x)[1]), REGULAR_WIDE, dtype="real"),
     _case("qr-q", lambda xp, x: xp.abs(xp.linalg.qr(x).Q), lambda x: np.abs(_qr(x)[0]), WIDE, dtype="real"),
@@ -126,7 +126,7 @@ def _in_any_order(xp: Any, w: Any, v: Any) -> Any:
 
 EIGEN = (
     _case("eigh", _spectral, _cube, SQUARE, order=3, dtype=("real", None)),
-    _case("eigh-batch", _spectral, _cube, Input((2, 3, 3)), order=1, dtype=("real", None)),
+    _case("eigh-batch", _spectral, _cube, (2, 3, 3), order=1, dtype=("real", None)),
     _case(
         "eigh-vectors",
         lambda xp, x: _components(xp, xp.linalg.eigh(_hermitian(xp, x)).eigenvectors),
@@ -149,7 +149,7 @@ EIGEN = (
         SQUARE,
         dtype=("complex", "real"),
     ),
-    _case("eig-cube", lambda xp, x: _rebuilt(xp, x), lambda x: x @ x @ x + 0j, Input((2, 3, 3)), dtype="complex"),
+    _case("eig-cube", lambda xp, x: _rebuilt(xp, x), lambda x: x @ x @ x + 0j, (2, 3, 3), dtype="complex"),
     _case(
         "eigvals",
         lambda xp, x: _power_sums(xp, xp.linalg.eigvals(x)),
@@ -159,7 +159,7 @@ EIGEN = (
         dtype="complex",
     ),
     _case("eigvals-batch", lambda xp, x: xp.sum(xp.linalg.eigvals(x), axis=-1), lambda x: np.trace(x.T) + 0j,
-          Input((2, 3, 3)), dtype="complex"),
+          (2, 3, 3), dtype="complex"),
 )  # fmt: skip
 
 
@@ -196,7 +196,7 @@ SINGULAR = (
     _case("svd", lambda xp, x: _svd(xp, x, False), _svd_reference, SQUARE, order=3, dtype=PARTS),
     _case("svd-tall", lambda xp, x: _svd(xp, x, False), _svd_reference, TALL, dtype=PARTS),
     _case("svd-wide", lambda xp, x: _svd(xp, x, False), _svd_reference, WIDE, dtype=PARTS),
-    _case("svd-batch", lambda xp, x: _svd(xp, x, False), _svd_reference, Input((2, 3, 2)), order=1, dtype=PARTS),
+    _case("svd-batch", lambda xp, x: _svd(xp, x, False), _svd_reference, (2, 3, 2), order=1, dtype=PARTS),
     _case("svd-full-tall", lambda xp, x: _svd(xp, x, True), _full_reference, TALL, dtype=PARTS),
     _case("svd-full-wide", lambda xp, x: _svd(xp, x, True), _full_reference, WIDE, dtype=PARTS),
     _case(
@@ -218,17 +218,15 @@ def _pinv_reference(x: Any) -> Any:
 PSEUDO = (
     Case("linalg.pinv", {}, _pinv_reference, (TALL,), ("x", "y"), 3, complex=True),
     _case("pinv-wide", {}, _pinv_reference, WIDE),
-    _case("pinv-square", {}, np.linalg.inv, Input((2, 3, 3))),
+    _case("pinv-square", {}, np.linalg.inv, (2, 3, 3)),
     _case(
         "pinv-rank",
         lambda xp, a, b: xp.linalg.pinv(xp.matmul(a, b), rtol=1e-3),
         lambda a, b: np.linalg.pinv(a @ b, 1e-3),
-        Input((4, 2)),
-        Input((2, 3)),
+        (4, 2),
+        (2, 3),
     ),
-    _case(
-        "matrix_rank", {}, lambda x: np.full(x.shape[:-2], min(x.shape[-2:])), Input((2, 3, 4)), order=0, dtype="int"
-    ),
+    _case("matrix_rank", {}, lambda x: np.full(x.shape[:-2], min(x.shape[-2:])), (2, 3, 4), order=0, dtype="int"),
     _case(
         "matrix_rank-rtol",
         {"rtol": 0.5},

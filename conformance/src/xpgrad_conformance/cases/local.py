@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from xpgrad_conformance.cases.windows import Host, gathered
-from xpgrad_conformance.table.case import Input
 from xpgrad_conformance.table.case import of_functions as case
 
 
@@ -32,33 +31,22 @@ def _shifted(x: Host, moves: list[tuple[int, int]], size: int) -> Host:
 NINE = [(-1, -1), (-1, 0), (-1, 1), (0, -1), (1, 1), (0, 1), (1, -1), (1, 0), (0, 0)]
 
 CASES = (
-    case("bilinear", {}, _bilinear, (Input((4, 2)), Input((4, 3)), Input((2, 3, 5)))),
-    case(
-        "bilinear-linear",
-        {},
-        _bilinear,
-        (Input((3, 2, 2)), Input((3, 2)), Input((4, 2, 3)), Input((4, 3)), Input((2, 3)), Input((3,))),
-    ),
-    case(
-        "local_convolution_2d",
-        {},
-        _local,
-        (Input((2, 2, 4, 3)), Input((4, 3, 2, 2, 2, 2)), Input((4, 3, 2))),
-        complex=True,
-    ),
+    case("bilinear", {}, _bilinear, ((4, 2), (4, 3), (2, 3, 5))),
+    case("bilinear-linear", {}, _bilinear, ((3, 2, 2), (3, 2), (4, 2, 3), (4, 3), (2, 3), (3,))),
+    case("local_convolution_2d", {}, _local, ((2, 2, 4, 3), (4, 3, 2, 2, 2, 2), (4, 3, 2)), complex=True),
     case(
         "local_convolution_2d-stride",
         {"stride": (2, 1)},
         lambda x, W: _local(x, W, stride=(2, 1)),
-        (Input((2, 2, 5, 3)), Input((3, 2, 2, 2, 3, 2))),
+        ((2, 2, 5, 3), (3, 2, 2, 2, 3, 2)),
         complex=True,
     ),
-    case("shift", {}, lambda x: _shifted(x, NINE, 1), (Input((1, 11, 3, 4)),), complex=True),
+    case("shift", {}, lambda x: _shifted(x, NINE, 1), ((1, 11, 3, 4),), complex=True),
     case(
         "shift-options",
         ((1, 3), (1, -2)),
         lambda x: _shifted(x, [(0, 2), (0, -2), (0, 0)], 2),
-        (Input((2, 6, 2, 5)),),
+        ((2, 6, 2, 5),),
         complex=True,
     ),
 )

@@ -8,9 +8,9 @@ import numpy as np
 from xpgrad_conformance.table.case import Case, Input
 
 _case = partial(Case, complex=True)
-CUBE = (Input((2, 3, 4)),)
-PAIR = (Input((3, 4)), Input((3, 2)))
-ALIKE = (Input((3, 4)), Input((3, 4)))
+CUBE = ((2, 3, 4),)
+PAIR = ((3, 4), (3, 2))
+ALIKE = ((3, 4), (3, 4))
 
 
 def _one_by_one(*xs: Any) -> list[list[Any]]:
@@ -22,13 +22,13 @@ SHAPES = (
     _case("reshape", ((4, -1),), lambda x: x.ravel().reshape(4, 6), CUBE, ()),
     _case("reshape-copy", lambda xp, x: xp.reshape(x, (-1,), copy=True), lambda x: x.ravel(), keeps=()),
     _case("expand_dims", {"axis": -2}, lambda x: x[:, None, :], keeps=()),
-    _case("squeeze", {"axis": (0, 2)}, lambda x: x[0, :, 0], (Input((1, 3, 1, 2)),), ()),
-    _case("broadcast_to", ((2, 3, 4),), lambda x: x + np.zeros((2, 3, 4)), (Input((3, 1)),), ()),
+    _case("squeeze", {"axis": (0, 2)}, lambda x: x[0, :, 0], ((1, 3, 1, 2),), ()),
+    _case("broadcast_to", ((2, 3, 4),), lambda x: x + np.zeros((2, 3, 4)), ((3, 1),), ()),
     _case(
         "broadcast_arrays",
         lambda xp, a, b: xp.multiply(*xp.broadcast_arrays(a, b)),
         lambda a, b: np.einsum("il,jkl->jil", a, b),
-        (Input((3, 1)), Input((2, 1, 4))),
+        ((3, 1), (2, 1, 4)),
     ),
 )
 
@@ -101,15 +101,15 @@ GRIDS = (
         "meshgrid",
         lambda xp, a, b, c: xp.stack(xp.meshgrid(a, b, c)),
         lambda a, b, c: np.array([np.einsum("i,j,k->jik", *each) for each in _one_by_one(a, b, c)]),
-        (Input((2,)), Input((3,)), Input((4,))),
+        ((2,), (3,), (4,)),
     ),
     _case(
         "meshgrid-ij",
         lambda xp, a, b: xp.stack(xp.meshgrid(a, b, indexing="ij")),
         lambda a, b: np.array([np.einsum("i,j->ij", *each) for each in _one_by_one(a, b)]),
-        (Input((2,)), Input((3,))),
+        ((2,), (3,)),
     ),
-    _case("meshgrid-one", {}, lambda a: (np.ravel(a),), (Input((3,)),)),
+    _case("meshgrid-one", {}, lambda a: (np.ravel(a),), ((3,),)),
 )
 
 CASES = SHAPES + ORDERS + JOINS + COPIES + TRIANGLES + GRIDS

@@ -26,7 +26,7 @@ def _softmax(x: Host, axis: int = 1) -> Host:
 
 
 WIDE = (Input(low=-4.0, high=4.0),)
-IMAGES = (Input((2, 3, 2, 2)),)
+IMAGES = ((2, 3, 2, 2),)
 
 ACTIVATIONS = (
     _activation("relu", lambda x: (x + abs(x)) / 2, ("y",)),
@@ -43,45 +43,33 @@ ACTIVATIONS = (
     _f("softplus-beta", {"beta": 3.0}, lambda x: np.logaddexp(0, 3 * x) / 3, keeps=("y",)),
     _f("hard_sigmoid", {}, lambda x: np.interp(x, [-2.5, 2.5], [0, 1]), WIDE, keeps=("y",)),
     _f("clipped_relu", {"z": 1.5}, lambda x: np.interp(x, [0, 1.5], [0, 1.5]), keeps=("y",)),
-    _f("prelu", {}, lambda x, W: np.maximum(x, 0) + W[:, None, None] * np.minimum(x, 0), (*IMAGES, Input((3,)))),
+    _f("prelu", {}, lambda x, W: np.maximum(x, 0) + W[:, None, None] * np.minimum(x, 0), (*IMAGES, (3,))),
     _activation("relu6", lambda x: np.interp(x, [0, 6], [0, 6]), None),
     _f("crelu", {}, lambda x: np.hstack((np.maximum(x, 0), np.maximum(-x, 0)))),
     _f("crelu-axis", (0,), lambda x: np.vstack((np.maximum(x, 0), np.maximum(-x, 0)))),
     _f("maxout", (2,), lambda x: np.maximum(x[:, ::2], x[:, 1::2])),
     _f("maxout-axis", lambda F, x: F.maxout(x, 3, axis=-3), lambda x: x.max(1, keepdims=True), IMAGES),
     _f("rrelu", {"l": 0.3, "u": 0.3}, lambda x: np.where(x > 0, x, 0.3 * x)),
-    _f("swish", {}, lambda x, b: x * _sigmoid(b * x), (Input(), Input((4,)))),
+    _f("swish", {}, lambda x, b: x * _sigmoid(b * x), (Input(), (4,))),
     _f("swish-number", (1.0,), lambda x: x * _sigmoid(x), keeps=("x",)),
-    _f("swish-features", {}, lambda x, b: x * _sigmoid(b[:, None] * x), (Input((2, 3, 1)), Input((3,)))),
+    _f("swish-features", {}, lambda x, b: x * _sigmoid(b[:, None] * x), ((2, 3, 1), (3,))),
     _f("softmax", {}, _softmax, keeps=("y",)),
     _f("softmax-axis", {"axis": 0}, lambda x: _softmax(x, 0), IMAGES, keeps=("y",)),
-    _f("softmax-empty", {}, _softmax, (Input((5, 0, 0)),)),
-    _f("log_softmax-empty", {}, lambda x: np.log(_softmax(x)), (Input((5, 0)),)),
+    _f("softmax-empty", {}, _softmax, ((5, 0, 0),)),
+    _f("log_softmax-empty", {}, lambda x: np.log(_softmax(x)), ((5, 0),)),
     _f("log_softmax", {}, lambda x: np.log(_softmax(x)), keeps=("y",)),
     _f("log_softmax-axis", (-1,), lambda x: np.log(_softmax(x, 3)), IMAGES, keeps=("y",)),
-    _f("log_softmax-wide", {}, lambda x: np.log(_softmax(x)), (Input((2, 70)),)),
+    _f("log_softmax-wide", {}, lambda x: np.log(_softmax(x)), ((2, 70),)),
 )  # fmt: skip
 
 LINEAR = (
-    _f(
-        "linear",
-        {},
-        lambda x, W, b: np.einsum("ni,oi->no", x, W) + b,
-        (Input((3, 4)), Input((2, 4)), Input((2,))),
-        keeps=("x", "W"),
-    ),
-    _f(
-        "linear-no_bias",
-        {},
-        lambda x, W: np.einsum("ni,oi->no", x, W),
-        (Input((3, 4)), Input((2, 4))),
-        keeps=("x", "W"),
-    ),
+    _f("linear", {}, lambda x, W, b: np.einsum("ni,oi->no", x, W) + b, ((3, 4), (2, 4), (2,)), keeps=("x", "W")),
+    _f("linear-no_bias", {}, lambda x, W: np.einsum("ni,oi->no", x, W), ((3, 4), (2, 4)), keeps=("x", "W")),
     _f(
         "linear-batch",
         {"n_batch_axes": 2},
         lambda x, W, b: np.einsum("mni,oi->mno", x.reshape(2, 3, 4), W) + b,
-        (Input((2, 3, 2, 2)), Input((5, 4)), Input((5,))),
+        ((2, 3, 2, 2), (5, 4), (5,)),
     ),
 )
 
@@ -115,8 +103,8 @@ def _weighted(F: Any, x: Any, t: Any, **options: Any) -> Any:
     return F.softmax_cross_entropy(x, t, class_weight=weight, **options)
 
 
-ROWS, MAPS = (Input((4, 3)), LABELS), (Input((2, 3, 2, 2)), PIXELS)
-ALL = Input((4, 3)), EVERY_LABEL
+ROWS, MAPS = ((4, 3), LABELS), ((2, 3, 2, 2), PIXELS)
+ALL = (4, 3), EVERY_LABEL
 KEEPS = ("x", "t", "score")
 
 CROSS_ENTROPIES = (
@@ -150,25 +138,25 @@ CROSS_ENTROPIES = (
         "softmax_cross_entropy-ignore",
         {"ignore_label": 1},
         lambda x, t: _mean_loss(x, np.where(t == 1, -1, t)),
-        (Input((4, 3)), Input((4,), kind="int", values=[2, 0, 1, 1])),
+        ((4, 3), Input((4,), kind="int", values=[2, 0, 1, 1])),
         keeps=KEEPS,
     ),
     _f(
         "softmax_cross_entropy-soft",
         {},
         lambda x, t: -(t * np.log(_softmax(x))).sum() / max(len(x), 1),
-        (Input((4, 3)), Input((4, 3), low=0.1, high=0.6)),
+        ((4, 3), Input((4, 3), low=0.1, high=0.6)),
     ),
     _f(
         "softmax_cross_entropy-divergence",
         {"soft_target_loss": "kl-divergence", "reduce": "no"},
         lambda x, t: (t * (np.log(t) - np.log(_softmax(x)))).sum(axis=1),
-        (Input((2, 3, 2, 2)), Input((2, 3, 2, 2), low=0.1, high=0.6)),
+        ((2, 3, 2, 2), Input((2, 3, 2, 2), low=0.1, high=0.6)),
     ),
 )
 
 BITS = Input((2, 3), kind="int", values=[[1, 0, -1], [0, 1, 1]])
-PAIR = (Input((3, 4)), Input((3, 4)))
+PAIR = ((3, 4), (3, 4))
 
 
 def _bit_losses(x: Host, t: Host) -> Host:
@@ -176,19 +164,14 @@ def _bit_losses(x: Host, t: Host) -> Host:
 
 
 LOSSES = (
-    _f(
-        "sigmoid_cross_entropy",
-        {},
-        lambda x, t: _bit_losses(x, t).sum() / max((t != -1).sum(), 1),
-        (Input((2, 3)), BITS),
-    ),
+    _f("sigmoid_cross_entropy", {}, lambda x, t: _bit_losses(x, t).sum() / max((t != -1).sum(), 1), ((2, 3), BITS)),
     _f(
         "sigmoid_cross_entropy-no_normalize",
         {"normalize": False},
         lambda x, t: _bit_losses(x, t).sum() / max(len(x), 1),
-        (Input((2, 3)), BITS),
+        ((2, 3), BITS),
     ),
-    _f("sigmoid_cross_entropy-no_reduce", {"reduce": "no"}, _bit_losses, (Input((2, 3)), BITS)),
+    _f("sigmoid_cross_entropy-no_reduce", {"reduce": "no"}, _bit_losses, ((2, 3), BITS)),
     _f("squared_error", {}, lambda a, b: a * a - 2 * a * b + b * b, PAIR),
     _f("mean_squared_error", {}, lambda a, b: np.linalg.norm(a - b) ** 2 / a.size, PAIR),
     _f("absolute_error", {}, lambda a, b: np.hypot(a - b, 0), PAIR),

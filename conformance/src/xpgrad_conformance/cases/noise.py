@@ -8,8 +8,8 @@ import numpy as np
 from xpgrad_conformance.table.case import Input, of_functions
 
 Host = Any  # a NumPy array
-MATRIX = Input((3, 4))
-X, W, B = Input((2, 2, 2)), Input((3, 4)), Input((3,))
+MATRIX = (3, 4)
+X, W, B = (2, 2, 2), (3, 4), (3,)
 MASKS = Input((2, 3, 4), kind="bool")
 MASK = Input((3, 4), kind="bool")
 HOST = ("random_numbers_of_the_host",)
@@ -69,7 +69,7 @@ CASES = (
         (MATRIX, Input((), low=0.5)),
         needs=HOST,
     ),
-    _f("gumbel_softmax-one", {}, lambda x: np.ones(()), (Input(()),), order=0),
+    _f("gumbel_softmax-one", {}, lambda x: np.ones(()), ((),), order=0),
     _f(
         "simplified_dropconnect",
         seeded(lambda F, x, W, b: F.simplified_dropconnect(x, W, b, ratio=0.25)),

@@ -37,9 +37,9 @@ def _responses(x: Host, n: int = 5, k: float = 2, alpha: float = 1e-4, beta: flo
     return y
 
 
-PICTURES, ROWS = Input((2, 4, 3, 2)), Input((5, 4))
-FEATURES = (Input((4,)), Input((4,)))
-MOMENTS = (Input((4,)), Input((4,), low=0.5, high=2.0))
+PICTURES, ROWS = (2, 4, 3, 2), (5, 4)
+FEATURES = ((4,), (4,))
+MOMENTS = ((4,), Input((4,), low=0.5, high=2.0))
 
 
 def _fixed(F: Any, *args: Any) -> Any:
@@ -53,13 +53,13 @@ CASES = (
         "batch_normalization-axis",
         {"axis": (0, 1, 2)},
         lambda x, gamma, beta: _batch(x, gamma, beta, (0, 1, 2), 3),
-        (Input((2, 3, 2, 4)), *FEATURES),
+        ((2, 3, 2, 4), *FEATURES),
     ),
     case(
         "batch_normalization-map",
         {"eps": 0.1},
         lambda x, gamma, beta: _standardized(x, (0,), 0.1) * gamma + beta,
-        (Input((4, 3, 2)), Input((3, 2)), Input((3, 2))),
+        ((4, 3, 2), (3, 2), (3, 2)),
     ),
     case(
         "fixed_batch_normalization",
@@ -82,7 +82,7 @@ CASES = (
         lambda x: x / (np.einsum("ijkl,ijkl->ik", x, x) ** 0.5 + 0.1)[:, None, :, None],
         (PICTURES,),
     ),
-    case("local_response_normalization", {}, _responses, (Input((2, 7, 2, 2)),)),
+    case("local_response_normalization", {}, _responses, ((2, 7, 2, 2),)),
     case(
         "local_response_normalization-options",
         {"n": 3, "k": 1, "alpha": 0.5, "beta": 0.6},

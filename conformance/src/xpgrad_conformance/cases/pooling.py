@@ -70,13 +70,13 @@ def _starts(n: int, parts: int) -> list[int]:
     return [side * k - (side * parts - n) // 2 for k in range(parts)]
 
 
-LINES, PICTURES, VOLUMES = (Input((2, 3, 7)),), (Input((2, 2, 5, 4)),), (Input((1, 2, 3, 4, 5)),)
+LINES, PICTURES, VOLUMES = ((2, 3, 7),), ((2, 2, 5, 4),), ((1, 2, 3, 4, 5),)
 INDEXES = Input(kind="int", values=[[[[0, 5, 4, 1], [2, 3, 5, 0]], [[1, 1, 2, 4], [3, 0, 5, 2]]]])
 
 MAXIMA = (
     case("max_pooling_1d", (2,), lambda x: _largest(x, (2,)), LINES, keeps=("x", "y")),
     case("max_pooling_2d", (2,), lambda x: _largest(x, (2, 2)), PICTURES, keeps=("x", "y")),
-    case("max_pooling_2d-tiles", (2,), lambda x: _largest(x, (2, 2)), (Input((2, 2, 4, 6)),)),
+    case("max_pooling_2d-tiles", (2,), lambda x: _largest(x, (2, 2)), ((2, 2, 4, 6),)),
     case("max_pooling_3d", (2,), lambda x: _largest(x, (2, 2, 2)), VOLUMES),
     case("max_pooling_nd", ((2, 3), 1), lambda x: _largest(x, (2, 3), 1), PICTURES),
     case(
@@ -131,11 +131,11 @@ UNPOOLINGS = (
         "upsampling_2d",
         lambda F, x, i: F.upsampling_2d(x, i, (2, 3), (2, 1), (0, 1), cover_all=False),
         _placed,
-        (Input((1, 2, 2, 4)), INDEXES), complex=True),
+        ((1, 2, 2, 4), INDEXES), complex=True),
 )  # fmt: skip
 
 PYRAMIDS = (
-    case("spatial_pyramid_pooling_2d", (3,), lambda x: _pyramid(x, 3), (Input((2, 2, 7, 9)),)),
+    case("spatial_pyramid_pooling_2d", (3,), lambda x: _pyramid(x, 3), ((2, 2, 7, 9),)),
     case("spatial_pyramid_pooling_2d-max", (1, "max"), lambda x: x.max(axis=(2, 3), keepdims=True), PICTURES),
 )
 

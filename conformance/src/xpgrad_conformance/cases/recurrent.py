@@ -35,11 +35,11 @@ def _tree(c1: Host, c2: Host, x: Host) -> tuple[Host, Host]:
 
 
 UNITS = (
-    _f("lstm", {}, _lstm, (Input((2, 3)), Input((2, 12)))),
-    _f("lstm-fewer", {}, _lstm, (Input((3, 2)), Input((2, 8)))),
-    _f("lstm-maps", {}, _lstm, (Input((2, 1, 2)), Input((2, 4, 2)))),
-    _f("slstm", {}, _slstm, (Input((2, 2)), Input((2, 2)), Input((2, 8)), Input((2, 8)))),
-    _f("tree_lstm", {}, _tree, (Input((2, 2)), Input((2, 2)), Input((2, 10)))),
+    _f("lstm", {}, _lstm, ((2, 3), (2, 12))),
+    _f("lstm-fewer", {}, _lstm, ((3, 2), (2, 8))),
+    _f("lstm-maps", {}, _lstm, ((2, 1, 2), (2, 4, 2))),
+    _f("slstm", {}, _slstm, ((2, 2), (2, 2), (2, 8), (2, 8))),
+    _f("tree_lstm", {}, _tree, ((2, 2), (2, 2), (2, 10))),
 )
 
 L, B, N, I = 2, 3, 2, 2  # layers, sequences, features of states and of inputs

@@ -62,7 +62,7 @@ def _aligned(x: Host, boxes: Any, images: Any, out: Pair, scale: float, ratio: A
 BOXES = [[1, 2, 9, 13], [0, 0, 20, 6], [-8, 5, 3, 30], [4, 4, 4, 4], [30, 30, 40, 40]]
 """Top, left, bottom, right: inside, the whole height, beyond the edges, empty, and outside."""
 IMAGES = [1, 0, 1, 0, 1]
-X = Input((2, 2, 7, 6))
+X = (2, 2, 7, 6)
 ROIS, INDICES = Input(kind="int", values=BOXES), Input(kind="int", values=IMAGES)
 
 

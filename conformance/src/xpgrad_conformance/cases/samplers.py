@@ -56,17 +56,17 @@ def _resizing(suffix: str, size: tuple[int, int], **options: bool) -> Case:
         f"resize_images{suffix}",
         lambda F, x: F.resize_images(x, size, **options),
         lambda x: _resized(x, size, **options),
-        (Input((2, 2, 3, 5)),),
+        ((2, 2, 3, 5),),
     )
 
 
-PICTURES = Input((2, 2, 4, 3))
-WEIGHT, BIAS = Input((3, 2, 2, 2)), Input((3,))
+PICTURES = (2, 2, 4, 3)
+WEIGHT, BIAS = (3, 2, 2, 2), (3,)
 
 SAMPLERS = (
-    case("spatial_transformer_grid", ((3, 4),), lambda t: _grid(t, (3, 4)), (Input((2, 2, 3)),)),
+    case("spatial_transformer_grid", ((3, 4),), lambda t: _grid(t, (3, 4)), ((2, 2, 3),)),
     case("spatial_transformer_grid-line", lambda F, t: F.spatial_transformer_grid(t, (1, 2))[:, :, :, 1:],
-         lambda t: t[:, :, None, None, :] @ np.asarray([1.0, -1.0, 1.0]), (Input((2, 2, 3)),)),
+         lambda t: t[:, :, None, None, :] @ np.asarray([1.0, -1.0, 1.0]), ((2, 2, 3),)),
     case("spatial_transformer_sampler", {}, _sampled, (PICTURES, Input((2, 2, 3, 5), -1.9, 1.9))),
     case("deformable_convolution_2d_sampler", {}, _deformed, (PICTURES, Input((2, 8, 3, 2), -1.5, 1.5), WEIGHT, BIAS)),
     case(
@@ -87,14 +87,14 @@ RESIZING = (
         "resize_images-nearest",
         lambda F, x: F.resize_images(x, (4, 2), mode="nearest"),
         lambda x: x[:, :, [0, 0, 1, 2]][:, :, :, [0, 2]],
-        (Input((2, 2, 3, 5)),),
+        ((2, 2, 3, 5),),
     ),
 )
 
 STRIDED = (
-    case("as_strided", ((3, 2), (1, 1), 0), lambda x: np.stack([x[:-1], x[1:]], 1), (Input((4,)),), complex=True),
+    case("as_strided", ((3, 2), (1, 1), 0), lambda x: np.stack([x[:-1], x[1:]], 1), ((4,),), complex=True),
     case("as_strided-offset", ((2, 3, 2), (-4, 0, 2), 5),
-         lambda x: np.broadcast_to(x.reshape(-1)[[[5, 7], [1, 3]]][:, None], (2, 3, 2)), (Input((3, 4)),),
+         lambda x: np.broadcast_to(x.reshape(-1)[[[5, 7], [1, 3]]][:, None], (2, 3, 2)), ((3, 4),),
          complex=True),
 )  # fmt: skip
 

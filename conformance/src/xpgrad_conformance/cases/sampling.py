@@ -11,9 +11,9 @@ from xpgrad_conformance.table.case import Case, Input, of_functions
 Host = Any  # a NumPy array
 DRAWN = np.asarray([[0, 1, 4, 1], [2, 0, 3, 3], [1, 2, 2, 0]], "int32")
 SAMPLES = Input(kind="int", values=[[1, 4], [0, 3], [2, 0]])
-ROWS, VECTORS = Input((3, 4)), Input((5, 4))
+ROWS, VECTORS = (3, 4), (5, 4)
 IGNORED, LABELS = Input(kind="int", values=[2, -1, 4]), Input(kind="int", values=[2, 0, 4])
-IMAGES = Input((2, 3, 2, 3))
+IMAGES = (2, 3, 2, 3)
 INSTANCES = Input(kind="int", values=[[[1, 2, 1], [0, 2, 2]], [[3, 3, 1], [7, 1, 3]]])
 _f = partial(of_functions, order=2)
 
@@ -78,7 +78,7 @@ def _soft(kind: str, reduce: str, cache_score: bool, double: bool) -> Case:
         f"softmax_cross_entropy-{kind}-{reduce}-{'' if cache_score else 'no_'}cache{'-double' if double else ''}",
         lambda F, x, t: F.softmax_cross_entropy(x, t, soft_target_loss=kind, **options),
         reference,
-        (Input((4, 3)), Input((4, 3), low=0.1, high=0.6)),
+        ((4, 3), Input((4, 3), low=0.1, high=0.6)),
     )
 
 

@@ -41,12 +41,12 @@ TESTS = (
 
 DIFFERENCES = (
     Case("diff", {}, lambda x: x[:, 1:] - x[:, :-1], complex=True),
-    Case("diff-none", lambda xp, x, a: xp.diff(x, n=0, append=a), lambda x, a: x + 0 * a, (Input(), Input((1, 4)))),
+    Case("diff-none", lambda xp, x, a: xp.diff(x, n=0, append=a), lambda x, a: x + 0 * a, (Input(), (1, 4))),
     Case(
         "diff-twice",
         lambda xp, x, a: xp.diff(x, axis=0, n=2, prepend=a),
         lambda x, a: np.diff(np.vstack([a, x]), n=2, axis=0),
-        (Input(), Input((1, 4))),
+        (Input(), (1, 4)),
         complex=True,
     ),
 )

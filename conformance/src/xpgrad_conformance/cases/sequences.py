@@ -10,9 +10,9 @@ from xpgrad_conformance.table.case import Input, of_functions
 _f = partial(of_functions, order=2)
 ORDER = Input((4,), kind="int", values=[2, 0, 3, 1])
 ROWS = Input((3,), kind="int", values=[1, 3, 1])
-LINES = (Input((3, 2)), Input((2, 2)), Input((1, 2)))
-BLOCKS = (Input((2, 3, 4, 6)),)
-CHANNELS = (Input((2, 12, 2, 3)),)
+LINES = ((3, 2), (2, 2), (1, 2))
+BLOCKS = ((2, 3, 4, 6),)
+CHANNELS = ((2, 12, 2, 3),)
 
 
 def _blocks(x: Any) -> Any:
@@ -61,7 +61,7 @@ CASES = (
         "scatter_add",
         lambda F, a, b, i: F.scatter_add(a, i, b),
         lambda a, b, i: a + np.eye(len(a))[i].T @ b,
-        (Input((4, 2)), Input((3, 2)), ROWS),
+        ((4, 2), (3, 2), ROWS),
         complex=True,
     ),
     _f(

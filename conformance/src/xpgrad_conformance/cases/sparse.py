@@ -9,14 +9,11 @@ import xpgrad
 from xpgrad_conformance.table.case import Input, of_functions
 
 Host = Any  # a NumPy array
-ELEMENTS = Input((4,))
+ELEMENTS = (4,)
 PLACES = (Input(kind="int", values=[0, 2, 1, 2]), Input(kind="int", values=[1, 0, 3, 1]))
-BATCH = Input((2, 3))
-PLACES_OF_BATCH = (
-    Input(kind="int", values=[[0, 2, -1], [1, 1, 2]]),
-    Input(kind="int", values=[[3, 0, -1], [1, 1, 0]]),
-)
-IMAGES = Input((2, 3, 2, 2))
+BATCH = (2, 3)
+PLACES_OF_BATCH = (Input(kind="int", values=[[0, 2, -1], [1, 1, 2]]), Input(kind="int", values=[[3, 0, -1], [1, 1, 0]]))
+IMAGES = (2, 3, 2, 2)
 TRIPLE = (Input(), Input(), Input())
 _f = partial(of_functions, order=2)
 
@@ -50,56 +47,51 @@ PRODUCTS = (
         "sparse_matmul",
         lambda F, data, b, *places: F.sparse_matmul(_coo(data, *places), b),
         lambda data, b, *places: _dense(data, *places) @ b,
-        (ELEMENTS, Input((4, 2)), *PLACES),
+        (ELEMENTS, (4, 2), *PLACES),
     ),
     _f(
         "sparse_matmul-transposed",
         lambda F, data, b, *places: F.sparse_matmul(_coo(data, *places), b, transa=True, transb=True),
         lambda data, b, *places: _dense(data, *places).T @ b.T,
-        (ELEMENTS, Input((2, 3)), *PLACES),
+        (ELEMENTS, (2, 3), *PLACES),
     ),
     _f(
         "sparse_matmul-right",
         lambda F, a, data, *places: F.sparse_matmul(a, _coo(data, *places)),
         lambda a, data, *places: a @ _dense(data, *places),
-        (Input((2, 3)), ELEMENTS, *PLACES),
+        ((2, 3), ELEMENTS, *PLACES),
     ),
     _f(
         "sparse_matmul-right_transposed",
         lambda F, a, data, *places: F.sparse_matmul(a, _coo(data, *places), transa=True, transb=True),
         lambda a, data, *places: a.T @ _dense(data, *places).T,
-        (Input((4, 2)), ELEMENTS, *PLACES),
+        ((4, 2), ELEMENTS, *PLACES),
     ),
     _f(
         "sparse_matmul-batch",
         lambda F, data, b, *places: F.sparse_matmul(_coo(data, *places), b),
         lambda data, b, *places: _dense(data, *places) @ b,
-        (BATCH, Input((2, 4, 2)), *PLACES_OF_BATCH),
+        (BATCH, (2, 4, 2), *PLACES_OF_BATCH),
     ),
     _f(
         "sparse_matmul-batch_right",
         lambda F, a, data, *places: F.sparse_matmul(a, _coo(data, *places), transb=True),
         lambda a, data, *places: a @ _dense(data, *places).swapaxes(1, 2),
-        (Input((2, 2, 4)), BATCH, *PLACES_OF_BATCH),
+        ((2, 2, 4), BATCH, *PLACES_OF_BATCH),
     ),
-    _f(
-        "sparse_matmul-scipy",
-        lambda F, b: F.sparse_matmul(_scipy(CONSTANT), b),
-        lambda b: CONSTANT @ b,
-        (Input((3, 2)),),
-    ),
+    _f("sparse_matmul-scipy", lambda F, b: F.sparse_matmul(_scipy(CONSTANT), b), lambda b: CONSTANT @ b, ((3, 2),)),
     _f(
         "sparse_matmul-scipy_right",
         lambda F, a: F.sparse_matmul(a, _scipy(CONSTANT), transa=True, transb=True),
         lambda a: a.T @ CONSTANT.T,
-        (Input((3, 2)),),
+        ((3, 2),),
     ),
 )
 SCALING = (
-    _f("bias", {}, lambda x, y: x + y[:, None, None], (IMAGES, Input((3,)))),
-    _f("bias-axis", (2,), lambda x, y: x + y, (IMAGES, Input((2, 2)))),
-    _f("scale", {}, lambda x, y: x * y[:, :, None], (IMAGES, Input((3, 2)))),
-    _f("scale-axis", {"axis": 0}, lambda x, y: (x.T * y).T, (IMAGES, Input((2,)))),
+    _f("bias", {}, lambda x, y: x + y[:, None, None], (IMAGES, (3,))),
+    _f("bias-axis", (2,), lambda x, y: x + y, (IMAGES, (2, 2))),
+    _f("scale", {}, lambda x, y: x * y[:, :, None], (IMAGES, (3, 2))),
+    _f("scale-axis", {"axis": 0}, lambda x, y: (x.T * y).T, (IMAGES, (2,))),
     _f("linear_interpolate", {}, lambda p, x, y: y + p * (x - y), TRIPLE, elementwise=False),
 )
 

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from xpgrad.array_api.statistical import average
-from xpgrad_conformance.table.case import Case, Input
+from xpgrad_conformance.table.case import Case, Input, Inputs
 
-CUBE = (Input((2, 3, 4)),)
+CUBE = ((2, 3, 4),)
 TIES = (Input(values=[[1.5, 2.5, 2.5], [3.0, -1.0, 0.5]]),)
 ZEROS = (Input(values=[[0.0, 1.5, -2.0, 0.7], [0.0, 1.2, 0.0, 0.4], [1.1, -0.6, 0.9, 2.0]]),)
 
@@ -45,14 +45,14 @@ SUMS = (
         "average",
         lambda xp, x, w: average(x, 1, w),
         lambda x, w: x @ w / w.sum(),
-        (Input((3, 4)), Input((4,), low=0.3)),
+        ((3, 4), Input((4,), low=0.3)),
         complex=True,
     ),
     Case(
         "average-axes",
         lambda xp, x, w: average(x, (2, 0), w, keepdims=True),
         lambda x, w: (np.einsum("ijk,ki->j", x, w) / w.sum())[None, :, None],
-        (Input((2, 3, 4)), Input((4, 2), low=0.3)),
+        ((2, 3, 4), Input((4, 2), low=0.3)),
         complex=True,
     ),
 )
@@ -70,9 +70,7 @@ def _square(x: Any) -> Any:
     return x.real**2 + x.imag**2
 
 
-def _moment(
-    name: str, call: Any, reference: Any, inputs: tuple[Input, ...] = (Input(),), keeps: tuple[str, ...] = ("x",)
-) -> Case:
+def _moment(name: str, call: Any, reference: Any, inputs: Inputs = ((3, 4),), keeps: tuple[str, ...] = ("x",)) -> Case:
     return Case(name, call, reference, inputs, keeps, complex=True, dtype="real")
 
 
@@ -128,7 +126,7 @@ PRODUCTS = (
         "cumulative_sum-initial",
         {"include_initial": True},
         lambda x: np.tri(x.size + 1, x.size, -1) @ x,
-        (Input((5,)),),
+        ((5,),),
         (),
         complex=True,
     ),

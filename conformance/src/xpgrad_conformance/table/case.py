@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
 
+from xpgrad.types import Shape
+
 
 @dataclass(frozen=True)
 class Input:
@@ -32,6 +34,9 @@ class Input:
     values: Any = None
 
 
+Inputs = tuple[Input | Shape, ...]
+
+
 @dataclass(frozen=True)
 class Case:
     """One line of the case table; it drives every test of its function on every backend.
@@ -48,6 +53,7 @@ class Case:
         ``reference(*arrays)`` computes the value with NumPy, from float64 or complex128, with a different algorithm if
         possible. Finite differences of it are the reference of the gradient.
     inputs : tuple of Input
+        A shape stands for an input of this shape with the values that it has by default.
     keeps : tuple of str or None
         Arrays that the graph retains when every input needs a gradient: names of inputs, and "y"; None where a
         composition decides. For FunctionNodes, which have no names, "x0", "x1", ... and "y0", ...
@@ -72,7 +78,7 @@ class Case:
     name: str
     call: Any
     reference: Callable[..., Any]
-    inputs: tuple[Input, ...] = (Input(),)
+    inputs: tuple[Any, ...] = (Input(),)
     keeps: tuple[str, ...] | None = None
     order: int = 3
     elementwise: bool = False
@@ -83,6 +89,7 @@ class Case:
     area: str = "xp"
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "inputs", tuple(Input(x) if isinstance(x, tuple) else x for x in self.inputs))
         if isinstance(self.call, (dict, tuple)):
             object.__setattr__(self, "call", _by_name(self.function, self.call))
 
@@ -104,7 +111,7 @@ def _by_name(name: str, given: dict[str, Any] | tuple[Any, ...]) -> Callable[...
 
 
 def of_functions(
-    name: str, call: Any, reference: Callable[..., Any], inputs: tuple[Input, ...] = (Input(),), **options: Any
+    name: str, call: Any, reference: Callable[..., Any], inputs: Inputs = ((3, 4),), **options: Any
 ) -> Case:
     """Return the case of a function of `xpgrad.functions`."""
     return Case(f"F.{name}", call, reference, inputs, area="F", **options)

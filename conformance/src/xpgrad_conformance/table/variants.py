@@ -99,4 +99,5 @@ def _may_coincide(case: Case) -> bool:
     if len(case.inputs) != 2:
         return False
     x1, x2 = case.inputs
-    return x1.kind == x2.kind == "float" and x1.shape == x2.shape and max(x1.low, x2.low) < min(x1.high, x2.high)
+    low, high = max(x1.low, x2.low), min(x1.high, x2.high)
+    return bool(x1.kind == x2.kind == "float" and x1.shape == x2.shape and low < high)
