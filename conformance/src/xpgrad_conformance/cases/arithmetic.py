@@ -26,13 +26,9 @@ UNARY = (
 )
 
 OPERATORS = (
-    Case(
-        "arithmetic-operators",
-        lambda xp, a, b: ((a + b) * a - b / a) ** b + -b % a,
-        lambda a, b: np.power(np.subtract(np.multiply(a + b, a), np.divide(b, a)), b) + np.mod(-b, a),
-        (Input(low=2.0, high=2.4), Input(low=0.5, high=1.0)),
-        elementwise=True,
-    ),
+    Case("arithmetic-operators", lambda xp, a, b: ((a + b) * a - b / a) ** b + -b % a,
+         lambda a, b: np.power(np.subtract(np.multiply(a + b, a), np.divide(b, a)), b) + np.mod(-b, a),
+         (Input(low=2.0, high=2.4), Input(low=0.5, high=1.0)), elementwise=True),
     Case("operator-add-scalar", lambda xp, x: x + 2.5, lambda x: np.add(2.5, x), keeps=(), complex=True),
     Case("operator-radd-scalar", lambda xp, x: 2 + x, lambda x: np.add(2, x), keeps=(), complex=True),
     Case("operator-sub-scalar", lambda xp, x: x - 2, lambda x: np.add(-2, x), keeps=(), complex=True),
@@ -58,6 +54,6 @@ OPERATORS = (
     Case("pow-exponent-0", (0.0,), lambda x: x * 0 + 1, complex=True),
     Case("pow-base-0", lambda xp, x: xp.pow(0.0, x), lambda x: 0 * x, POSITIVE, order=1),
     Case("pow-scalar-base", lambda xp, x: xp.pow(3, x), lambda x: np.exp(x * np.log(3)), complex=True),
-)
+)  # fmt: skip
 
 CASES = BINARY + UNARY + OPERATORS

@@ -60,24 +60,13 @@ LENGTHS = (Input((2,), kind="int", values=[4, 3]), Input((2,), kind="int", value
 NAME = "connectionist_temporal_classification"
 
 CASES = (
-    _f(
-        "crf1d",
-        lambda F, cost, *xs: F.crf1d(cost, xs[:3], xs[3:]),
-        lambda cost, *xs: _crf(cost, *xs).sum() / 3,
-        (COST, *XS, *LABELS),
-    ),
+    _f("crf1d", lambda F, cost, *xs: F.crf1d(cost, xs[:3], xs[3:]), lambda cost, *xs: _crf(cost, *xs).sum() / 3,
+       (COST, *XS, *LABELS)),
     _f("crf1d-no_reduce", lambda F, cost, *xs: F.crf1d(cost, xs[:3], xs[3:], "no"), _crf, (COST, *XS, *LABELS)),
     _f("argmax_crf1d", lambda F, cost, *xs: F.argmax_crf1d(cost, xs)[0], _best, (COST, *APART)),
-    _f(
-        NAME,
-        lambda F, *xs: F.connectionist_temporal_classification(xs[:4], xs[4], 0),
-        lambda *xs: _ctc(xs[:4], xs[4], (4, 4), (2, 2)).sum() / 2,
-        (*STEPS, TARGETS),
-    ),
-    _f(
-        f"{NAME}-lengths",
-        lambda F, *xs: F.connectionist_temporal_classification(xs[:4], xs[4], 0, xs[5], xs[6], reduce="no"),
-        lambda *xs: _ctc(xs[:4], xs[4], xs[5], xs[6]),
-        (*STEPS, TARGETS, *LENGTHS),
-    ),
-)
+    _f(NAME, lambda F, *xs: F.connectionist_temporal_classification(xs[:4], xs[4], 0),
+       lambda *xs: _ctc(xs[:4], xs[4], (4, 4), (2, 2)).sum() / 2, (*STEPS, TARGETS)),
+    _f(f"{NAME}-lengths",
+       lambda F, *xs: F.connectionist_temporal_classification(xs[:4], xs[4], 0, xs[5], xs[6], reduce="no"),
+       lambda *xs: _ctc(xs[:4], xs[4], xs[5], xs[6]), (*STEPS, TARGETS, *LENGTHS)),
+)  # fmt: skip

@@ -89,43 +89,18 @@ CONVOLUTIONS = (
 )  # fmt: skip
 
 DECONVOLUTIONS = (
-    case(
-        "deconvolution_1d",
-        {"stride": 2},
-        lambda x, W, b: _transposed(x, W, b, stride=2),
-        ((2, 2, 6), (2, 3, 3), (3,)),
-        complex=True,
-    ),
+    case("deconvolution_1d", {"stride": 2}, lambda x, W, b: _transposed(x, W, b, stride=2),
+         ((2, 2, 6), (2, 3, 3), (3,)), complex=True),
     case("deconvolution_2d", {}, lambda x, W, b: _transposed(x, W, b), SMALL, complex=True, keeps=("x", "W")),
-    case(
-        "deconvolution_3d",
-        {"pad": (1, 0, 1)},
-        lambda x, W, b: _transposed(x, W, b, pad=(1, 0, 1)),
-        ((1, 2, 3, 2, 4), (2, 2, 2, 1, 2), (2,)),
-        complex=True,
-    ),
-    case(
-        "deconvolution_nd",
-        {"stride": (2, 3), "pad": 1, "dilate": (1, 2)},
-        lambda x, W: _transposed(x, W, stride=(2, 3), pad=1, dilate=(1, 2)),
-        SMALL[:2],
-        keeps=("x", "W"),
-        complex=True,
-    ),
-    case(
-        "deconvolution_2d-outsize",
-        {"stride": (2, 3), "pad": 1, "outsize": (6, 5)},
-        lambda x, W, b: _transposed(x, W, b, size=(6, 5), stride=(2, 3), pad=1),
-        SMALL,
-        complex=True,
-    ),
-    case(
-        "deconvolution_2d-groups",
-        {"stride": 2, "groups": 2},
-        lambda x, W, b: _transposed(x, W, b, groups=2, stride=2),
-        ((2, 4, 3, 2), (4, 3, 3, 2), (6,)),
-        complex=True,
-    ),
-)
+    case("deconvolution_3d", {"pad": (1, 0, 1)}, lambda x, W, b: _transposed(x, W, b, pad=(1, 0, 1)),
+         ((1, 2, 3, 2, 4), (2, 2, 2, 1, 2), (2,)), complex=True),
+    case("deconvolution_nd", {"stride": (2, 3), "pad": 1, "dilate": (1, 2)},
+         lambda x, W: _transposed(x, W, stride=(2, 3), pad=1, dilate=(1, 2)), SMALL[:2], keeps=("x", "W"),
+         complex=True),
+    case("deconvolution_2d-outsize", {"stride": (2, 3), "pad": 1, "outsize": (6, 5)},
+         lambda x, W, b: _transposed(x, W, b, size=(6, 5), stride=(2, 3), pad=1), SMALL, complex=True),
+    case("deconvolution_2d-groups", {"stride": 2, "groups": 2},
+         lambda x, W, b: _transposed(x, W, b, groups=2, stride=2), ((2, 4, 3, 2), (4, 3, 3, 2), (6,)), complex=True),
+)  # fmt: skip
 
 CASES = CONVOLUTIONS + DECONVOLUTIONS

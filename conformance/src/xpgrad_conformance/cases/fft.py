@@ -82,14 +82,10 @@ COMPLEX = (
     _case("ifft-longer", {"n": 6}, lambda x: _along(x, -1, 6, 1, "all")),
     _case("ifft-shorter", {"n": 3, "norm": "forward"}, lambda x: _along(x, -1, 3, 1)),
     _case("fftn", {}, lambda x: _along(_along(_along(x, 0, None, -1), 1, None, -1), 2, None, -1), CUBE),
-    _case(
-        "fftn-lengths",
-        {"s": (2, 5), "axes": (-2, 0), "norm": "ortho"},
-        lambda x: _along(_along(x, 1, 2, -1, "ortho"), 0, 5, -1, "ortho"),
-        CUBE,
-    ),
+    _case("fftn-lengths", {"s": (2, 5), "axes": (-2, 0), "norm": "ortho"},
+          lambda x: _along(_along(x, 1, 2, -1, "ortho"), 0, 5, -1, "ortho"), CUBE),
     _case("ifftn", {"s": (3, 2), "axes": (0, 1)}, lambda x: _along(_along(x, 0, 3, 1, "all"), 1, 2, 1, "all")),
-)
+)  # fmt: skip
 
 REAL = (
     _of_real("rfft", {}, lambda x: _half(_along(x, -1, None, -1)), keeps=()),

@@ -129,18 +129,10 @@ LINES = (
     _trace("-beyond", (3, 4), -3, lambda x: 0 * x[0, 0], 1),
     _trace("-far-beyond", (2, 3), 5, lambda x: 0 * x[0, 0]),
     _trace("-beyond-stack", (2, 3, 2), 4, lambda x: 0 * x[:, 0, 0]),
-    _case(
-        "trace-dtype",
-        lambda xp, x: xp.linalg.trace(x, dtype=xp.float64),
-        np.trace,
-        SQUARE,
-        (),
-        dtype="float64",
-        needs=("float64",),
-        complex=False,
-    ),
+    _case("trace-dtype", lambda xp, x: xp.linalg.trace(x, dtype=xp.float64), np.trace, SQUARE, (), dtype="float64",
+          needs=("float64",), complex=False),
     _case("trace-int", {}, np.trace, (Input((3, 3), kind="int"),), order=0, dtype="int", complex=False),
-)
+)  # fmt: skip
 
 
 def _cross(name: str, shape1: tuple[int, ...], shape2: tuple[int, ...], axis: int, **rest: Any) -> Case:
@@ -181,28 +173,17 @@ def _vector(name: str, ord: Any, reference: Any, *inputs: Input | Shape, keeps: 
 VECTOR_NORMS = (
     _vector("", 2, _powers(2), keeps=("x", "y"), order=3),
     _vector("-axis", 2, _powers(2, 0), keeps=("x", "y"), options={"axis": 0}),
-    _vector(
-        "-axes",
-        2,
-        lambda x: _powers(2, (0, 2))(x)[None, :, None],
-        (2, 3, 4),
-        options={"axis": (-1, 0), "keepdims": True},
-    ),
+    _vector("-axes", 2, lambda x: _powers(2, (0, 2))(x)[None, :, None], (2, 3, 4),
+            options={"axis": (-1, 0), "keepdims": True}),
     _vector("-1", 1, lambda x: np.abs(x).sum()),
     _vector("-3", 3, _powers(3), order=3),
     _vector("-fraction", 0.5, _powers(0.5, 1), options={"axis": 1}),
     _vector("-minus-1.5", -1.5, lambda x: _powers(-1.5, 0)(x)[None], options={"axis": 0, "keepdims": True}),
     _vector("-inf", np.inf, lambda x: np.sort(np.abs(x), -1)[..., -1], options={"axis": -1}),
     _vector("-minus-inf", -np.inf, lambda x: np.sort(np.abs(x).ravel())[0]),
-    _vector(
-        "-0",
-        0,
-        lambda x: np.sum(x != 0, -1) * 1.0,
-        Input(values=[[0.0, 2.0, 1.0], [3.0, 1.0, 5.0]]),
-        order=0,
-        options={"axis": -1},
-    ),
-)
+    _vector("-0", 0, lambda x: np.sum(x != 0, -1) * 1.0, Input(values=[[0.0, 2.0, 1.0], [3.0, 1.0, 5.0]]), order=0,
+            options={"axis": -1}),
+)  # fmt: skip
 
 
 def _matrix(name: str, ord: Any, reference: Any, *inputs: Input | Shape, keepdims: bool = False, **rest: Any) -> Case:

@@ -47,14 +47,10 @@ def _lower(a: Any) -> Any:
 
 CHOLESKY = (
     _case("cholesky", lambda xp, x: xp.linalg.cholesky(_gram(xp, x)), lambda x: _lower(x @ _h(x)), WIDE, order=3),
-    _case(
-        "cholesky-upper",
-        lambda xp, x: xp.linalg.cholesky(_gram(xp, x), upper=True),
-        lambda x: _h(_lower(x @ _h(x))),
-        (2, 3, 5),
-    ),
+    _case("cholesky-upper", lambda xp, x: xp.linalg.cholesky(_gram(xp, x), upper=True), lambda x: _h(_lower(x @ _h(x))),
+          (2, 3, 5)),
     _case("cholesky-one", {}, np.sqrt, Input((1, 1), low=0.5), complex=False),
-)
+)  # fmt: skip
 
 
 def _signed(xp: Any, q: Any, r: Any) -> tuple[Any, Any]:
@@ -199,15 +195,11 @@ SINGULAR = (
     _case("svd-batch", lambda xp, x: _svd(xp, x, False), _svd_reference, (2, 3, 2), order=1, dtype=PARTS),
     _case("svd-full-tall", lambda xp, x: _svd(xp, x, True), _full_reference, TALL, dtype=PARTS),
     _case("svd-full-wide", lambda xp, x: _svd(xp, x, True), _full_reference, WIDE, dtype=PARTS),
-    _case(
-        "svd-vectors",
-        lambda xp, x: (_components(xp, xp.linalg.svd(x).U), _components(xp, xp.linalg.svd(x).Vh)),
-        lambda x: (np.abs(np.linalg.svd(x)[0]) ** 2, np.abs(np.linalg.svd(x)[2]) ** 2),
-        SQUARE,
-        dtype=("real", "real"),
-    ),
+    _case("svd-vectors", lambda xp, x: (_components(xp, xp.linalg.svd(x).U), _components(xp, xp.linalg.svd(x).Vh)),
+          lambda x: (np.abs(np.linalg.svd(x)[0]) ** 2, np.abs(np.linalg.svd(x)[2]) ** 2), SQUARE,
+          dtype=("real", "real")),
     _case("svdvals", {}, lambda x: np.linalg.svd(x)[1], TALL, order=3, dtype="real"),
-)
+)  # fmt: skip
 
 
 def _pinv_reference(x: Any) -> Any:
@@ -219,22 +211,11 @@ PSEUDO = (
     Case("linalg.pinv", {}, _pinv_reference, (TALL,), ("x", "y"), 3, complex=True),
     _case("pinv-wide", {}, _pinv_reference, WIDE),
     _case("pinv-square", {}, np.linalg.inv, (2, 3, 3)),
-    _case(
-        "pinv-rank",
-        lambda xp, a, b: xp.linalg.pinv(xp.matmul(a, b), rtol=1e-3),
-        lambda a, b: np.linalg.pinv(a @ b, 1e-3),
-        (4, 2),
-        (2, 3),
-    ),
+    _case("pinv-rank", lambda xp, a, b: xp.linalg.pinv(xp.matmul(a, b), rtol=1e-3),
+          lambda a, b: np.linalg.pinv(a @ b, 1e-3), (4, 2), (2, 3)),
     _case("matrix_rank", {}, lambda x: np.full(x.shape[:-2], min(x.shape[-2:])), (2, 3, 4), order=0, dtype="int"),
-    _case(
-        "matrix_rank-rtol",
-        {"rtol": 0.5},
-        lambda x: np.asarray(min(1, x.size)),
-        Input(values=np.diag([4.0, 1.0, 2.0])),
-        order=0,
-        dtype="int",
-    ),
-)
+    _case("matrix_rank-rtol", {"rtol": 0.5}, lambda x: np.asarray(min(1, x.size)),
+          Input(values=np.diag([4.0, 1.0, 2.0])), order=0, dtype="int"),
+)  # fmt: skip
 
 CASES = CHOLESKY + QR + EIGEN + SINGULAR + PSEUDO

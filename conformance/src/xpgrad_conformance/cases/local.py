@@ -34,19 +34,9 @@ CASES = (
     case("bilinear", {}, _bilinear, ((4, 2), (4, 3), (2, 3, 5))),
     case("bilinear-linear", {}, _bilinear, ((3, 2, 2), (3, 2), (4, 2, 3), (4, 3), (2, 3), (3,))),
     case("local_convolution_2d", {}, _local, ((2, 2, 4, 3), (4, 3, 2, 2, 2, 2), (4, 3, 2)), complex=True),
-    case(
-        "local_convolution_2d-stride",
-        {"stride": (2, 1)},
-        lambda x, W: _local(x, W, stride=(2, 1)),
-        ((2, 2, 5, 3), (3, 2, 2, 2, 3, 2)),
-        complex=True,
-    ),
+    case("local_convolution_2d-stride", {"stride": (2, 1)}, lambda x, W: _local(x, W, stride=(2, 1)),
+         ((2, 2, 5, 3), (3, 2, 2, 2, 3, 2)), complex=True),
     case("shift", {}, lambda x: _shifted(x, NINE, 1), ((1, 11, 3, 4),), complex=True),
-    case(
-        "shift-options",
-        ((1, 3), (1, -2)),
-        lambda x: _shifted(x, [(0, 2), (0, -2), (0, 0)], 2),
-        ((2, 6, 2, 5),),
-        complex=True,
-    ),
-)
+    case("shift-options", ((1, 3), (1, -2)), lambda x: _shifted(x, [(0, 2), (0, -2), (0, 0)], 2), ((2, 6, 2, 5),),
+         complex=True),
+)  # fmt: skip

@@ -65,13 +65,9 @@ ACTIVATIONS = (
 LINEAR = (
     _f("linear", {}, lambda x, W, b: np.einsum("ni,oi->no", x, W) + b, ((3, 4), (2, 4), (2,)), keeps=("x", "W")),
     _f("linear-no_bias", {}, lambda x, W: np.einsum("ni,oi->no", x, W), ((3, 4), (2, 4)), keeps=("x", "W")),
-    _f(
-        "linear-batch",
-        {"n_batch_axes": 2},
-        lambda x, W, b: np.einsum("mni,oi->mno", x.reshape(2, 3, 4), W) + b,
-        ((2, 3, 2, 2), (5, 4), (5,)),
-    ),
-)
+    _f("linear-batch", {"n_batch_axes": 2}, lambda x, W, b: np.einsum("mni,oi->mno", x.reshape(2, 3, 4), W) + b,
+       ((2, 3, 2, 2), (5, 4), (5,))),
+)  # fmt: skip
 
 LABELS = Input((4,), kind="int", values=[2, 0, -1, 1])
 EVERY_LABEL = Input((4,), kind="int", values=[2, 0, 2, 1])
@@ -112,48 +108,21 @@ CROSS_ENTROPIES = (
     _f("softmax_cross_entropy-every_label", {}, _mean_loss, ALL, keeps=KEEPS),
     _f("softmax_cross_entropy-maps", {}, _mean_loss, MAPS, keeps=KEEPS),
     _f("softmax_cross_entropy-no_cache", {"cache_score": False}, _mean_loss, ROWS, keeps=("x", "t")),
-    _f(
-        "softmax_cross_entropy-no_normalize",
-        {"normalize": False},
-        lambda x, t: _label_losses(x, t)[0].sum() / max(len(x), 1),
-        MAPS,
-        keeps=KEEPS,
-    ),
+    _f("softmax_cross_entropy-no_normalize", {"normalize": False},
+       lambda x, t: _label_losses(x, t)[0].sum() / max(len(x), 1), MAPS, keeps=KEEPS),
     _f("softmax_cross_entropy-no_reduce", {"reduce": "no"}, lambda x, t: _label_losses(x, t)[0], MAPS, keeps=KEEPS),
-    _f(
-        "softmax_cross_entropy-weights",
-        _weighted,
-        lambda x, t: _mean_loss(x, t, WEIGHTS),
-        ROWS,
-        keeps=(*KEEPS, "weight"),
-    ),
-    _f(
-        "softmax_cross_entropy-weights-no_reduce",
-        lambda F, x, t: _weighted(F, x, t, reduce="no"),
-        lambda x, t: _label_losses(x, t, WEIGHTS)[0],
-        MAPS,
-        keeps=(*KEEPS, "weight"),
-    ),
-    _f(
-        "softmax_cross_entropy-ignore",
-        {"ignore_label": 1},
-        lambda x, t: _mean_loss(x, np.where(t == 1, -1, t)),
-        ((4, 3), Input((4,), kind="int", values=[2, 0, 1, 1])),
-        keeps=KEEPS,
-    ),
-    _f(
-        "softmax_cross_entropy-soft",
-        {},
-        lambda x, t: -(t * np.log(_softmax(x))).sum() / max(len(x), 1),
-        ((4, 3), Input((4, 3), low=0.1, high=0.6)),
-    ),
-    _f(
-        "softmax_cross_entropy-divergence",
-        {"soft_target_loss": "kl-divergence", "reduce": "no"},
-        lambda x, t: (t * (np.log(t) - np.log(_softmax(x)))).sum(axis=1),
-        ((2, 3, 2, 2), Input((2, 3, 2, 2), low=0.1, high=0.6)),
-    ),
-)
+    _f("softmax_cross_entropy-weights", _weighted, lambda x, t: _mean_loss(x, t, WEIGHTS), ROWS,
+       keeps=(*KEEPS, "weight")),
+    _f("softmax_cross_entropy-weights-no_reduce", lambda F, x, t: _weighted(F, x, t, reduce="no"),
+       lambda x, t: _label_losses(x, t, WEIGHTS)[0], MAPS, keeps=(*KEEPS, "weight")),
+    _f("softmax_cross_entropy-ignore", {"ignore_label": 1}, lambda x, t: _mean_loss(x, np.where(t == 1, -1, t)),
+       ((4, 3), Input((4,), kind="int", values=[2, 0, 1, 1])), keeps=KEEPS),
+    _f("softmax_cross_entropy-soft", {}, lambda x, t: -(t * np.log(_softmax(x))).sum() / max(len(x), 1),
+       ((4, 3), Input((4, 3), low=0.1, high=0.6))),
+    _f("softmax_cross_entropy-divergence", {"soft_target_loss": "kl-divergence", "reduce": "no"},
+       lambda x, t: (t * (np.log(t) - np.log(_softmax(x)))).sum(axis=1),
+       ((2, 3, 2, 2), Input((2, 3, 2, 2), low=0.1, high=0.6))),
+)  # fmt: skip
 
 BITS = Input((2, 3), kind="int", values=[[1, 0, -1], [0, 1, 1]])
 PAIR = ((3, 4), (3, 4))
@@ -165,18 +134,14 @@ def _bit_losses(x: Host, t: Host) -> Host:
 
 LOSSES = (
     _f("sigmoid_cross_entropy", {}, lambda x, t: _bit_losses(x, t).sum() / max((t != -1).sum(), 1), ((2, 3), BITS)),
-    _f(
-        "sigmoid_cross_entropy-no_normalize",
-        {"normalize": False},
-        lambda x, t: _bit_losses(x, t).sum() / max(len(x), 1),
-        ((2, 3), BITS),
-    ),
+    _f("sigmoid_cross_entropy-no_normalize", {"normalize": False},
+       lambda x, t: _bit_losses(x, t).sum() / max(len(x), 1), ((2, 3), BITS)),
     _f("sigmoid_cross_entropy-no_reduce", {"reduce": "no"}, _bit_losses, ((2, 3), BITS)),
     _f("squared_error", {}, lambda a, b: a * a - 2 * a * b + b * b, PAIR),
     _f("mean_squared_error", {}, lambda a, b: np.linalg.norm(a - b) ** 2 / a.size, PAIR),
     _f("absolute_error", {}, lambda a, b: np.hypot(a - b, 0), PAIR),
     _f("mean_absolute_error", {}, lambda a, b: np.hypot(a - b, 0).sum() / a.size, PAIR),
-)
+)  # fmt: skip
 
 
 def _accuracy(y: Host, t: Host) -> Host:
@@ -184,27 +149,12 @@ def _accuracy(y: Host, t: Host) -> Host:
 
 
 OTHERS = (
-    _f(
-        "forget",
-        lambda F, x1, x2: F.forget(lambda a, b: F.sin(a * b) * b, x1, x2),
-        lambda x1, x2: np.sin(x1 * x2) * x2,
-        (Input(), Input()),
-        keeps=("x0", "x1"),
-        elementwise=True,
-        complex=True,
-    ),
-    _f(
-        "forget-tuple",
-        lambda F, x: F.forget(lambda a: (F.exp(a), a * a), x),
-        lambda x: (np.exp(x), x * x),
-        complex=True,
-    ),
-    _f(
-        "dropout",
-        seeded(lambda F, x: F.dropout(x, ratio=0.25)),
-        lambda x: x * (np.random.default_rng(3).random(x.shape) >= 0.25) / 0.75,
-        needs=("random_numbers_of_the_host",),
-    ),
+    _f("forget", lambda F, x1, x2: F.forget(lambda a, b: F.sin(a * b) * b, x1, x2), lambda x1, x2: np.sin(x1 * x2) * x2,
+       (Input(), Input()), keeps=("x0", "x1"), elementwise=True, complex=True),
+    _f("forget-tuple", lambda F, x: F.forget(lambda a: (F.exp(a), a * a), x), lambda x: (np.exp(x), x * x),
+       complex=True),
+    _f("dropout", seeded(lambda F, x: F.dropout(x, ratio=0.25)),
+       lambda x: x * (np.random.default_rng(3).random(x.shape) >= 0.25) / 0.75, needs=("random_numbers_of_the_host",)),
     _f("dropout-mask", lambda F, x, mask: F.dropout(x, mask=mask), lambda x, mask: x * mask, PAIR),
     _f(
         "accuracy",
@@ -226,6 +176,6 @@ OTHERS = (
         ),
         order=0,
     ),
-)
+)  # fmt: skip
 
 CASES = ACTIVATIONS + LINEAR + CROSS_ENTROPIES + LOSSES + OTHERS

@@ -40,18 +40,10 @@ CONTRACTIONS = (
     _einsum("outer", "i,j->ji", (3,), (4,)),
     _einsum("broadcast", "ij,ij->ij", (1, 3), (2, 3)),
     _einsum("many", "ab,bc,cd,ad,e->e", (2, 3), (3, 2), (2, 2), (2, 2), (3,)),
-    _ops(
-        "einsum-left",
-        lambda ops, *xs: ops.einsum("ab,bc,cd->ad", *xs, optimize=False),
-        lambda a, b, c: a @ b @ c,
-        tuple(map(Input, ((2, 3), (3, 2), (2, 4)))),
-    ),
-    _ops(
-        "einsum-lists",
-        lambda ops, a, b: ops.einsum(a, [0, 1], b, [1, 2], [2, 0]),
-        lambda a, b: (a @ b).T,
-        ((2, 3), (3, 4)),
-    ),
+    _ops("einsum-left", lambda ops, *xs: ops.einsum("ab,bc,cd->ad", *xs, optimize=False), lambda a, b, c: a @ b @ c,
+         tuple(map(Input, ((2, 3), (3, 2), (2, 4))))),
+    _ops("einsum-lists", lambda ops, a, b: ops.einsum(a, [0, 1], b, [1, 2], [2, 0]), lambda a, b: (a @ b).T,
+         ((2, 3), (3, 4))),
     _ops("kron", {}, np.kron, ((2, 3), (3, 2))),
     _ops("kron-ranks", {}, np.kron, ((2,), (2, 1, 3))),
     _ops("convolve", {}, np.convolve, ((6,), Input((3,), low=0.3)), keeps=("x0", "x1")),
@@ -59,7 +51,7 @@ CONTRACTIONS = (
     _ops("convolve-valid", {"mode": "valid"}, lambda a, v: np.convolve(a, v, "valid"), ((6,), (2,))),
     _ops("polyval", {}, np.polyval, ((4,), (2, 3))),
     _ops("polyval-number", (0.7,), lambda p: np.polyval(p, 0.7), ((4,),)),
-)
+)  # fmt: skip
 
 
 def _pad(mode: Any) -> Case:
@@ -96,24 +88,14 @@ ELEMENTWISE = (
     _ops("angle-degrees", {"deg": True}, lambda x: np.angle(x, True), order=1, dtype="real"),
     _ops("fmod", {}, np.fmod, (Input(), Input((4,), 0.3, 0.9)), order=1, complex=False),
     _ops("logaddexp2", {}, np.logaddexp2, (Input(), (4,)), complex=False),
-    _ops(
-        "apply_where",
-        lambda ops, x: ops.apply_where(greater(x, 0), x, lambda x: x**1.5, lambda x: x**3),
-        lambda x: np.where(x > 0, np.abs(x) ** 1.5, x**3),
-        needs=("data_dependent_shapes",),
-        complex=False,
-    ),
-    _ops(
-        "apply_where-fill",
-        lambda ops, x, y: ops.apply_where(greater(x, 0), (x, y), lambda x, y: x * y * y, fill_value=2.0),
-        lambda x, y: np.where(x > 0, x * y * y, 2),
-        (Input(), (4,)),
-        needs=("data_dependent_shapes",),
-        complex=False,
-    ),
+    _ops("apply_where", lambda ops, x: ops.apply_where(greater(x, 0), x, lambda x: x**1.5, lambda x: x**3),
+         lambda x: np.where(x > 0, np.abs(x) ** 1.5, x**3), needs=("data_dependent_shapes",), complex=False),
+    _ops("apply_where-fill",
+         lambda ops, x, y: ops.apply_where(greater(x, 0), (x, y), lambda x, y: x * y * y, fill_value=2.0),
+         lambda x, y: np.where(x > 0, x * y * y, 2), (Input(), (4,)), needs=("data_dependent_shapes",), complex=False),
     _ops("isclose", {"rtol": 0.5}, lambda a, b: np.isclose(a, b, rtol=0.5), (Input(), (4,)), order=0, dtype="bool"),
     _ops("allclose", {}, np.allclose, (Input(), Input()), order=0, dtype="bool"),
-)
+)  # fmt: skip
 
 
 CASES = CONTRACTIONS + PADS + DIAGONALS + ELEMENTWISE

@@ -44,15 +44,10 @@ PADDING = (
 
 REPETITIONS = (
     _case("repeat-tuple", lambda F, x: F.repeat(x, (2, 0, 3), axis=0), lambda x: x[[0, 0, 2, 2, 2]], complex=True),
-    _case(
-        "repeat-flat",
-        lambda F, x: F.repeat(x[0, :], (1, 2, 0, 1)),
-        lambda x: np.stack([x[0, 0], x[0, 1], x[0, 1], x[0, 3]]),
-        complex=True,
-    ),
-    _case(
-        "repeat-one", lambda F, x: F.repeat(x, (2,), axis=-1), lambda x: x[:, [0, 0, 1, 1, 2, 2, 3, 3]], complex=True
-    ),
-)
+    _case("repeat-flat", lambda F, x: F.repeat(x[0, :], (1, 2, 0, 1)),
+          lambda x: np.stack([x[0, 0], x[0, 1], x[0, 1], x[0, 3]]), complex=True),
+    _case("repeat-one", lambda F, x: F.repeat(x, (2,), axis=-1), lambda x: x[:, [0, 0, 1, 1, 2, 2, 3, 3]],
+          complex=True),
+)  # fmt: skip
 
 CASES = PADDING + REPETITIONS

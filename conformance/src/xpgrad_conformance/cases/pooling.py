@@ -79,19 +79,11 @@ MAXIMA = (
     case("max_pooling_2d-tiles", (2,), lambda x: _largest(x, (2, 2)), ((2, 2, 4, 6),)),
     case("max_pooling_3d", (2,), lambda x: _largest(x, (2, 2, 2)), VOLUMES),
     case("max_pooling_nd", ((2, 3), 1), lambda x: _largest(x, (2, 3), 1), PICTURES),
-    case(
-        "max_pooling_2d-options",
-        lambda F, x: F.max_pooling_2d(x, 3, stride=(2, 1), pad=(1, 1), cover_all=False),
-        lambda x: _largest(x, (3, 3), (2, 1), 1, False),
-        PICTURES,
-    ),
-    case(
-        "max_pooling_2d-indices",
-        lambda F, x: (lambda y, i: (y, F.identity(i)))(*F.max_pooling_2d(x, (3, 2), 2, (1, 0), return_indices=True)),
-        _located,
-        PICTURES,
-        dtype=(None, "int"),
-    ),
+    case("max_pooling_2d-options", lambda F, x: F.max_pooling_2d(x, 3, stride=(2, 1), pad=(1, 1), cover_all=False),
+         lambda x: _largest(x, (3, 3), (2, 1), 1, False), PICTURES),
+    case("max_pooling_2d-indices",
+         lambda F, x: (lambda y, i: (y, F.identity(i)))(*F.max_pooling_2d(x, (3, 2), 2, (1, 0), return_indices=True)),
+         _located, PICTURES, dtype=(None, "int")),
     *(
         case(
             f"{name}-indices",
@@ -102,7 +94,7 @@ MAXIMA = (
         )
         for name, images in (("max_pooling_1d", LINES), ("max_pooling_3d", VOLUMES), ("max_pooling_nd", VOLUMES))
     ),
-)
+)  # fmt: skip
 
 AVERAGES = (
     case("average_pooling_1d", (2,), lambda x: _mean(x, (2,)), LINES, complex=True),

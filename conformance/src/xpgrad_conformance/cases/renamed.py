@@ -34,12 +34,8 @@ ARRAY = (
     _f("hstack-vectors", lambda F, a, b: F.hstack((a, b)), lambda a, b: np.hstack((a, b)), VECTORS),
     _f("moveaxis", (0, 2), lambda x: np.einsum("ijk->jki", x), CUBE),
     _f("repeat", (2, 1), lambda x: np.repeat(x, 2, 1)),
-    _f(
-        "repeat-each",
-        lambda F, x: F.repeat(x, (1, 0, 2), axis=0),
-        lambda x: x[[0, 2, 2]],
-        needs=("data_dependent_shapes",),
-    ),
+    _f("repeat-each", lambda F, x: F.repeat(x, (1, 0, 2), axis=0), lambda x: x[[0, 2, 2]],
+       needs=("data_dependent_shapes",)),
     _f("reshape", ((2, -1),), lambda x: x.ravel().reshape(2, -1)),
     _f("rollaxis", (2,), lambda x: np.rollaxis(x, 2), CUBE),
     _f("rollaxis-start", (0, 3), lambda x: np.rollaxis(x, 0, 3), CUBE),
@@ -58,19 +54,15 @@ ARRAY = (
     _f("transpose-axes", ((1, 2, 0),), lambda x: np.einsum("ijk->jki", x), CUBE),
     _f("vstack", lambda F, a, b: F.vstack((a, b)), lambda a, b: np.vstack((a, b)), VECTORS),
     _f("where", {}, lambda c, a, b: np.choose(c, (b, a)), (Input((3, 4), kind="bool"), *PAIR)),
-)
+)  # fmt: skip
 
 MATH = (
     _f("add", lambda F, a, b: F.add(a, b, a, b), lambda a, b: 2 * (a + b), PAIR),
     _f("argmax", (1,), lambda x: x.argmax(1), order=0, dtype="int", complex=False),
     _f("argmin", {}, lambda x: x.argmin(), order=0, dtype="int", complex=False),
     _f("average", (1, None, True), lambda x: x.sum(1, keepdims=True) / x.shape[1]),
-    _f(
-        "average-weights",
-        lambda F, x, w: F.average(x, 1, w),
-        lambda x, w: x @ w / w.sum(),
-        (Input(), Input((4,), low=0.5, high=2.0)),
-    ),
+    _f("average-weights", lambda F, x, w: F.average(x, 1, w), lambda x, w: x @ w / w.sum(),
+       (Input(), Input((4,), low=0.5, high=2.0))),
     _f("mean", {}, lambda x: x.sum() / x.size),
     _f("batch_matmul", {"transa": True}, lambda a, b: np.einsum("nki,nkj->nij", a, b), ((2, 3, 4), (2, 3, 5))),
     _f("batch_matmul-vectors", {}, lambda a, b: np.einsum("nij,nj->ni", a, b)[:, :, None], ((2, 3, 4), (2, 4))),
@@ -89,6 +81,6 @@ MATH = (
     _f("rsqrt", {}, lambda x: x**-0.5, (Input(low=0.3),)),
     _f("sum", ((0, -1), True), lambda x: np.einsum("ijk->j", x)[None, :, None], CUBE),
     _f("sum_to", ((3, 1),), lambda x: np.einsum("ijk->j", x).reshape(3, 1), CUBE),
-)
+)  # fmt: skip
 
 CASES = ARRAY + MATH

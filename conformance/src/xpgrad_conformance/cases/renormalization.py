@@ -58,40 +58,21 @@ PICTURES, ROWS = (2, 4, 3, 2), (7, 4)
 FEATURES = ((4,), (4,))
 
 CASES = (
-    case(
-        "batch_renormalization",
-        lambda F, *args: _renormalize(F, *args[:3], 1.5, 0.5, *args[3:]),
-        _renormalized(1.5, 0.5),
-        (PICTURES, *FEATURES, MEANS, VARIANCES),
-    ),
-    case(
-        "batch_renormalization-rows",
-        lambda F, *args: _renormalize(F, *args[:3], 3.0, 0.25, *args[3:]),
-        _renormalized(3.0, 0.25),
-        (ROWS, *FEATURES, MEANS, VARIANCES),
-    ),
-    case(
-        "batch_renormalization-uncorrected",
-        lambda F, *args: _renormalize(F, *args[:3], 1.0, 0.0, *args[3:]),
-        _renormalized(1.0, 0.0),
-        (ROWS, *FEATURES, MEANS, VARIANCES),
-    ),
-    case(
-        "batch_renormalization-map",
-        lambda F, *args: _renormalize(F, *args[:3], 1.0, 0.0, *args[3:], eps=0.1),
-        lambda x, gamma, beta, *_: (x - x.mean(0)) / np.sqrt(x.var(0) + 0.1) * gamma + beta,
-        ((4, 3, 2), *[(3, 2)] * 3, Input((3, 2), low=0.5)),
-    ),
-    case(
-        "fixed_batch_renormalization",
-        {"eps": 0.1},
-        lambda x, gamma, beta, mean, var: (x - mean) / np.sqrt(var + 0.1) * gamma + beta,
-        (ROWS, *FEATURES, (4,), Input((4,), low=0.5)),
-    ),
+    case("batch_renormalization", lambda F, *args: _renormalize(F, *args[:3], 1.5, 0.5, *args[3:]),
+         _renormalized(1.5, 0.5), (PICTURES, *FEATURES, MEANS, VARIANCES)),
+    case("batch_renormalization-rows", lambda F, *args: _renormalize(F, *args[:3], 3.0, 0.25, *args[3:]),
+         _renormalized(3.0, 0.25), (ROWS, *FEATURES, MEANS, VARIANCES)),
+    case("batch_renormalization-uncorrected", lambda F, *args: _renormalize(F, *args[:3], 1.0, 0.0, *args[3:]),
+         _renormalized(1.0, 0.0), (ROWS, *FEATURES, MEANS, VARIANCES)),
+    case("batch_renormalization-map", lambda F, *args: _renormalize(F, *args[:3], 1.0, 0.0, *args[3:], eps=0.1),
+         lambda x, gamma, beta, *_: (x - x.mean(0)) / np.sqrt(x.var(0) + 0.1) * gamma + beta,
+         ((4, 3, 2), *[(3, 2)] * 3, Input((3, 2), low=0.5))),
+    case("fixed_batch_renormalization", {"eps": 0.1},
+         lambda x, gamma, beta, mean, var: (x - mean) / np.sqrt(var + 0.1) * gamma + beta,
+         (ROWS, *FEATURES, (4,), Input((4,), low=0.5))),
     case("decorrelated_batch_normalization", {"groups": 2}, lambda x: _whitened(x, 2, 2e-5), ((3, 4, 2, 2),)),
     case("decorrelated_batch_normalization-rows", {"groups": 1, "eps": 0.1}, lambda x: _whitened(x, 1, 0.1), (ROWS,)),
-    case(
-        "decorrelated_batch_normalization-ties", {"groups": 1}, lambda x: _whitened(x, 1, 2e-5), (Input(values=EQUAL),)
-    ),
+    case("decorrelated_batch_normalization-ties", {"groups": 1}, lambda x: _whitened(x, 1, 2e-5),
+         (Input(values=EQUAL),)),
     case("fixed_decorrelated_batch_normalization", {"groups": 2}, _projected, ((3, 4, 2), (2, 2), (2, 2, 2))),
-)
+)  # fmt: skip

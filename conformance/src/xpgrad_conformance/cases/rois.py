@@ -107,14 +107,10 @@ POOLING = (
     _pooling("roi_average_pooling_2d", "-pair", np.mean, (3, 1), 0.375),
     _pooling("roi_max_pooling_2d", "", np.max, 2, 0.5),
     _pooling("roi_max_pooling_2d", "-pair", np.max, (3, 4), 0.375),
-    case(
-        "roi_pooling_2d",
-        lambda F, x, rois, i: F.roi_pooling_2d(x, F.cast(_numbered(F, rois, i), x.dtype), 2, 3, 0.375),
-        lambda x, rois, i: _pooled(x, rois, i, (2, 3), 0.375, np.max, True),
-        (X, ROIS, INDICES),
-        order=2,
-    ),
-)
+    case("roi_pooling_2d",
+         lambda F, x, rois, i: F.roi_pooling_2d(x, F.cast(_numbered(F, rois, i), x.dtype), 2, 3, 0.375),
+         lambda x, rois, i: _pooled(x, rois, i, (2, 3), 0.375, np.max, True), (X, ROIS, INDICES), order=2),
+)  # fmt: skip
 
 ALIGNMENT = (
     _align("roi_average_align_2d", "", 2, 0.375, None),

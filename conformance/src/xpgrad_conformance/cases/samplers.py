@@ -83,13 +83,9 @@ RESIZING = (
     _resizing("-smaller", (2, 5)),
     _resizing("-pixel", (1, 1)),
     _resizing("-centres", (6, 3), align_corners=False),
-    case(
-        "resize_images-nearest",
-        lambda F, x: F.resize_images(x, (4, 2), mode="nearest"),
-        lambda x: x[:, :, [0, 0, 1, 2]][:, :, :, [0, 2]],
-        ((2, 2, 3, 5),),
-    ),
-)
+    case("resize_images-nearest", lambda F, x: F.resize_images(x, (4, 2), mode="nearest"),
+         lambda x: x[:, :, [0, 0, 1, 2]][:, :, :, [0, 2]], ((2, 2, 3, 5),)),
+)  # fmt: skip
 
 STRIDED = (
     case("as_strided", ((3, 2), (1, 1), 0), lambda x: np.stack([x[:-1], x[1:]], 1), ((4,),), complex=True),

@@ -84,37 +84,21 @@ def _soft(kind: str, reduce: str, cache_score: bool, double: bool) -> Case:
 
 CASES = (
     _f("negative_sampling", _sampled, lambda x, t, W: _negative(x, t, W).sum(), (ROWS, IGNORED, VECTORS)),
-    _f(
-        "negative_sampling-no_reduce",
-        lambda F, x, t, W: _sampled(F, x, t, W, reduce="no"),
-        _negative,
-        (ROWS, IGNORED, VECTORS),
-    ),
-    _f(
-        "negative_sampling-samples",
-        lambda F, x, t, W: F.identity(*_sampled(F, x, t, W, return_samples=True)),
-        lambda x, t, W: (_negative(x, t, W).sum(), np.hstack((t[:, None], DRAWN[:, 1:]))),
-        (ROWS, LABELS, VECTORS),
-        dtype=(None, "int"),
-    ),
+    _f("negative_sampling-no_reduce", lambda F, x, t, W: _sampled(F, x, t, W, reduce="no"), _negative,
+       (ROWS, IGNORED, VECTORS)),
+    _f("negative_sampling-samples", lambda F, x, t, W: F.identity(*_sampled(F, x, t, W, return_samples=True)),
+       lambda x, t, W: (_negative(x, t, W).sum(), np.hstack((t[:, None], DRAWN[:, 1:]))), (ROWS, LABELS, VECTORS),
+       dtype=(None, "int")),
     _f("black_out", {}, lambda *xs: _black_out(*xs).sum() / max(len(xs[0]), 1), (ROWS, LABELS, VECTORS, SAMPLES)),
     _f("black_out-no_reduce", {"reduce": "no"}, _black_out, (ROWS, LABELS, VECTORS, SAMPLES)),
-    _f(
-        "discriminative_margin_based_clustering_loss",
-        _clustered,
-        lambda x, labels: _clustering(x, labels, 1),
-        (IMAGES, INSTANCES),
-    ),
-    _f(
-        "discriminative_margin_based_clustering_loss-L2",
-        lambda F, x, labels: _clustered(F, x, labels, norm=2),
-        lambda x, labels: _clustering(x, labels, 2),
-        (IMAGES, INSTANCES),
-    ),
+    _f("discriminative_margin_based_clustering_loss", _clustered, lambda x, labels: _clustering(x, labels, 1),
+       (IMAGES, INSTANCES)),
+    _f("discriminative_margin_based_clustering_loss-L2", lambda F, x, labels: _clustered(F, x, labels, norm=2),
+       lambda x, labels: _clustering(x, labels, 2), (IMAGES, INSTANCES)),
     *(
         _soft(*options)
         for options in itertools.product(
             ("cross-entropy", "kl-divergence"), ("mean", "no"), (True, False), (True, False)
         )
     ),
-)
+)  # fmt: skip

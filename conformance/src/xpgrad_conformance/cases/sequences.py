@@ -35,35 +35,16 @@ def _padded(*xs: Any, length: int = 0, padding: float = 0.0) -> Any:
 
 CASES = (
     _f("pad", (((1, 0), (0, 2)), "edge"), lambda x: np.pad(x, ((1, 0), (0, 2)), "edge"), complex=True),
-    _f(
-        "pad-constant",
-        lambda F, x: F.pad(x, 1, "constant", constant_values=1.5),
-        lambda x: np.pad(x, 1, constant_values=1.5),
-        complex=True,
-    ),
+    _f("pad-constant", lambda F, x: F.pad(x, 1, "constant", constant_values=1.5),
+       lambda x: np.pad(x, 1, constant_values=1.5), complex=True),
     _f("pad_sequence", lambda F, *xs: F.pad_sequence(xs), _padded, LINES, complex=True),
-    _f(
-        "pad_sequence-length",
-        lambda F, *xs: F.pad_sequence(xs, 4, 0.5),
-        lambda *xs: _padded(*xs, length=4, padding=0.5),
-        LINES,
-        complex=True,
-    ),
+    _f("pad_sequence-length", lambda F, *xs: F.pad_sequence(xs, 4, 0.5),
+       lambda *xs: _padded(*xs, length=4, padding=0.5), LINES, complex=True),
     _f("permutate", {"axis": 1}, lambda x, i: x[:, i], (Input(), ORDER), complex=True),
-    _f(
-        "permutate-inv",
-        {"axis": -1, "inv": True},
-        lambda x, i: x @ np.eye(x.shape[1])[i],
-        (Input(), ORDER),
-        complex=True,
-    ),
-    _f(
-        "scatter_add",
-        lambda F, a, b, i: F.scatter_add(a, i, b),
-        lambda a, b, i: a + np.eye(len(a))[i].T @ b,
-        ((4, 2), (3, 2), ROWS),
-        complex=True,
-    ),
+    _f("permutate-inv", {"axis": -1, "inv": True}, lambda x, i: x @ np.eye(x.shape[1])[i], (Input(), ORDER),
+       complex=True),
+    _f("scatter_add", lambda F, a, b, i: F.scatter_add(a, i, b), lambda a, b, i: a + np.eye(len(a))[i].T @ b,
+       ((4, 2), (3, 2), ROWS), complex=True),
     _f(
         "transpose_sequence",
         lambda F, *xs: F.concat(F.transpose_sequence(xs), axis=0),  # not every step depends on every sequence
@@ -73,4 +54,4 @@ CASES = (
     ),
     _f("space2depth", (2,), _blocks, BLOCKS),
     _f("depth2space", (2,), _images, CHANNELS),
-)
+)  # fmt: skip

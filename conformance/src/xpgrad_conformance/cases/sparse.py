@@ -43,50 +43,24 @@ def _scipy(x: Host) -> Any:
 
 CONSTANT = np.asarray([[0.0, 1.5, 0.0], [2.0, 0.0, -1.0]], np.float32)
 PRODUCTS = (
-    _f(
-        "sparse_matmul",
-        lambda F, data, b, *places: F.sparse_matmul(_coo(data, *places), b),
-        lambda data, b, *places: _dense(data, *places) @ b,
-        (ELEMENTS, (4, 2), *PLACES),
-    ),
-    _f(
-        "sparse_matmul-transposed",
-        lambda F, data, b, *places: F.sparse_matmul(_coo(data, *places), b, transa=True, transb=True),
-        lambda data, b, *places: _dense(data, *places).T @ b.T,
-        (ELEMENTS, (2, 3), *PLACES),
-    ),
-    _f(
-        "sparse_matmul-right",
-        lambda F, a, data, *places: F.sparse_matmul(a, _coo(data, *places)),
-        lambda a, data, *places: a @ _dense(data, *places),
-        ((2, 3), ELEMENTS, *PLACES),
-    ),
-    _f(
-        "sparse_matmul-right_transposed",
-        lambda F, a, data, *places: F.sparse_matmul(a, _coo(data, *places), transa=True, transb=True),
-        lambda a, data, *places: a.T @ _dense(data, *places).T,
-        ((4, 2), ELEMENTS, *PLACES),
-    ),
-    _f(
-        "sparse_matmul-batch",
-        lambda F, data, b, *places: F.sparse_matmul(_coo(data, *places), b),
-        lambda data, b, *places: _dense(data, *places) @ b,
-        (BATCH, (2, 4, 2), *PLACES_OF_BATCH),
-    ),
-    _f(
-        "sparse_matmul-batch_right",
-        lambda F, a, data, *places: F.sparse_matmul(a, _coo(data, *places), transb=True),
-        lambda a, data, *places: a @ _dense(data, *places).swapaxes(1, 2),
-        ((2, 2, 4), BATCH, *PLACES_OF_BATCH),
-    ),
+    _f("sparse_matmul", lambda F, data, b, *places: F.sparse_matmul(_coo(data, *places), b),
+       lambda data, b, *places: _dense(data, *places) @ b, (ELEMENTS, (4, 2), *PLACES)),
+    _f("sparse_matmul-transposed",
+       lambda F, data, b, *places: F.sparse_matmul(_coo(data, *places), b, transa=True, transb=True),
+       lambda data, b, *places: _dense(data, *places).T @ b.T, (ELEMENTS, (2, 3), *PLACES)),
+    _f("sparse_matmul-right", lambda F, a, data, *places: F.sparse_matmul(a, _coo(data, *places)),
+       lambda a, data, *places: a @ _dense(data, *places), ((2, 3), ELEMENTS, *PLACES)),
+    _f("sparse_matmul-right_transposed",
+       lambda F, a, data, *places: F.sparse_matmul(a, _coo(data, *places), transa=True, transb=True),
+       lambda a, data, *places: a.T @ _dense(data, *places).T, ((4, 2), ELEMENTS, *PLACES)),
+    _f("sparse_matmul-batch", lambda F, data, b, *places: F.sparse_matmul(_coo(data, *places), b),
+       lambda data, b, *places: _dense(data, *places) @ b, (BATCH, (2, 4, 2), *PLACES_OF_BATCH)),
+    _f("sparse_matmul-batch_right", lambda F, a, data, *places: F.sparse_matmul(a, _coo(data, *places), transb=True),
+       lambda a, data, *places: a @ _dense(data, *places).swapaxes(1, 2), ((2, 2, 4), BATCH, *PLACES_OF_BATCH)),
     _f("sparse_matmul-scipy", lambda F, b: F.sparse_matmul(_scipy(CONSTANT), b), lambda b: CONSTANT @ b, ((3, 2),)),
-    _f(
-        "sparse_matmul-scipy_right",
-        lambda F, a: F.sparse_matmul(a, _scipy(CONSTANT), transa=True, transb=True),
-        lambda a: a.T @ CONSTANT.T,
-        ((3, 2),),
-    ),
-)
+    _f("sparse_matmul-scipy_right", lambda F, a: F.sparse_matmul(a, _scipy(CONSTANT), transa=True, transb=True),
+       lambda a: a.T @ CONSTANT.T, ((3, 2),)),
+)  # fmt: skip
 SCALING = (
     _f("bias", {}, lambda x, y: x + y[:, None, None], (IMAGES, (3,))),
     _f("bias-axis", (2,), lambda x, y: x + y, (IMAGES, (2, 2))),

@@ -147,14 +147,10 @@ ENTROPY = (
     _case("softmax", (-2.0, 2.0), keeps=("y",), elementwise=False),
     _case("softmax-axes", (-2.0, 2.0), call={"axis": (0, 1)}),
     _case("log_softmax", (-2.0, 2.0), keeps=("y",), elementwise=False),
-    _case(
-        "logsumexp-weights",
-        (-2.0, 2.0),
-        (0.3, 2.0),
-        reference=lambda x, b: np.log(np.sum(b * np.exp(x), 1, keepdims=True)),
-        call=lambda xp, x, b: xp.special.logsumexp(x, 1, b=b, keepdims=True),
-    ),
-)
+    _case("logsumexp-weights", (-2.0, 2.0), (0.3, 2.0),
+          reference=lambda x, b: np.log(np.sum(b * np.exp(x), 1, keepdims=True)),
+          call=lambda xp, x, b: xp.special.logsumexp(x, 1, b=b, keepdims=True)),
+)  # fmt: skip
 
 BESSEL = (
     _case("i0", (-4.0, 4.0), keeps=("x",)),

@@ -34,22 +34,11 @@ CASES = (
     _unary("asinh", lambda x: np.log(x + np.sqrt(x * x + 1)), INSIDE, "x"),
     _unary("acosh", lambda x: np.log(x + np.sqrt(x - 1) * np.sqrt(x + 1)), ABOVE_ONE, "x"),
     _unary("atanh", lambda x: (np.log(1 + x) - np.log(1 - x)) / 2, INSIDE, "x"),
-    Case(
-        "acosh-left",
-        lambda xp, x: xp.acosh(xp.add(x, 0.5j)),
-        lambda x: np.log(x + 0.5j + np.sqrt(x + 0.5j - 1) * np.sqrt(x + 0.5j + 1)),
-        (Input(low=-3.0, high=-1.2),),
-        dtype="complex",
-        complex=True,
-    ),
-    Case(
-        "atan2",
-        {},
-        lambda a, b: np.log(b + 1j * a).imag,
-        (Input(low=0.3, high=2.0), Input()),
-        ("x1", "x2"),
-        elementwise=True,
-    ),
+    Case("acosh-left", lambda xp, x: xp.acosh(xp.add(x, 0.5j)),
+         lambda x: np.log(x + 0.5j + np.sqrt(x + 0.5j - 1) * np.sqrt(x + 0.5j + 1)), (Input(low=-3.0, high=-1.2),),
+         dtype="complex", complex=True),
+    Case("atan2", {}, lambda a, b: np.log(b + 1j * a).imag, (Input(low=0.3, high=2.0), Input()), ("x1", "x2"),
+         elementwise=True),
     Case("atan2-scalar", (-2.0,), lambda x: np.log(-2 + 1j * x).imag, (ABOVE_ONE,)),
     Case("atan2-scalar-first", lambda xp, x: xp.atan2(2, x), lambda x: np.log(x + 2j).imag),
-)
+)  # fmt: skip

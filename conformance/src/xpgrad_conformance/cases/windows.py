@@ -73,18 +73,8 @@ PICTURES = ((2, 2, 5, 4),)
 
 CASES = (
     case("im2col", (3,), lambda x: _as_channels(x, (3, 3)), PICTURES, complex=True),
-    case(
-        "im2col-options",
-        lambda F, x: F.im2col(x, (2, 3), stride=(2, 1), pad=(1, 2), dilate=(2, 1)),
-        lambda x: _as_channels(x, (2, 3), (2, 1), (1, 2), (2, 1)),
-        PICTURES,
-        complex=True,
-    ),
-    case(
-        "im2col-cover_all",
-        lambda F, x: F.im2col(x, 2, stride=3, pad=1, cover_all=True),
-        lambda x: _as_channels(x, (2, 2), 3, 1, 1, True),
-        PICTURES,
-        complex=True,
-    ),
-)
+    case("im2col-options", lambda F, x: F.im2col(x, (2, 3), stride=(2, 1), pad=(1, 2), dilate=(2, 1)),
+         lambda x: _as_channels(x, (2, 3), (2, 1), (1, 2), (2, 1)), PICTURES, complex=True),
+    case("im2col-cover_all", lambda F, x: F.im2col(x, 2, stride=3, pad=1, cover_all=True),
+         lambda x: _as_channels(x, (2, 2), 3, 1, 1, True), PICTURES, complex=True),
+)  # fmt: skip
