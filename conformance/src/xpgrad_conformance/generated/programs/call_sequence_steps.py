@@ -1,7 +1,6 @@
 """The steps of call sequences: calls, and arrays that are created, written to, moved, pickled and deleted."""
 
 import re
-from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +8,7 @@ import numpy as np
 from xpgrad.types import Shape
 from xpgrad_conformance.generated.programs.drawn import Has
 from xpgrad_conformance.generated.programs.program import VALUE
-from xpgrad_conformance.generated.programs.steps import GAP, Values
+from xpgrad_conformance.generated.programs.steps import GAP, Maker, Values, step
 
 LARGE: tuple[Shape, ...] = (9001,), (97, 103), (130, 129), (3, 4099)
 """Shapes of arrays of 64 KiB and more, which libraries may allocate differently from small arrays."""
@@ -156,6 +155,7 @@ def _key(scene: Scene, shape: Shape) -> str:
     return ", ".join([*parts, "..."] if len(parts) < len(shape) else parts)
 
 
+@step(7)
 def written(scene: Scene) -> Event | None:
     """Write a number, or values of another array, to a part of an array."""
     n = scene.own()
@@ -178,6 +178,7 @@ def _fits(shape: Shape, target: Shape) -> bool:
         return False
 
 
+@step(3)
 def fresh(scene: Scene) -> Event:
     """Make an array of one number."""
     name, shape = scene.new(), scene.pick(FRESH)
@@ -187,6 +188,7 @@ def fresh(scene: Scene) -> Event:
     return Event(text, text, name)
 
 
+@step(3)
 def hosted(scene: Scene) -> Event:
     """Take an array of the host, which is written to afterwards."""
     name, shape = scene.new(), scene.pick(FRESH)
@@ -197,6 +199,7 @@ def hosted(scene: Scene) -> Event:
     return Event(f"{text}if {name}.array is not h:\n    h[...] = 7.0", model, name)
 
 
+@step(1)
 def counted(scene: Scene) -> Event:
     """Make an array of integers or booleans."""
     name, shape = scene.new(), scene.pick(((7,), (3, 4), (17,), (300,), (2, 40)))
@@ -206,11 +209,9 @@ def counted(scene: Scene) -> Event:
     return Event(text, f"{name} = {values}.astype('{dtype}')", name)
 
 
-def found(scene: Scene) -> Event | None:
+@step(5, "fib", 1)
+def found(scene: Scene, n: int) -> Event | None:
     """Look elements up, count them, or put them in order."""
-    n = scene.any_of("fib", 1)
-    if n is None:
-        return None
     x, name, wide = f"v{n}", scene.new(), scene.wide[n]
     lines = [f"xp.flip({x})", f"xp.concat([{x}, {x}], axis=0)"]
     if wide.dtype.kind in "bi":
@@ -236,6 +237,7 @@ def found(scene: Scene) -> Event | None:
     return Event(text, text, name, shares="flip" in text)
 
 
+@step(1)
 def recycled(scene: Scene) -> Event:
     """Keep a view of an array that is deleted, and create arrays of the same size."""
     name, shape = scene.new(), scene.pick(FRESH)
@@ -248,15 +250,16 @@ def recycled(scene: Scene) -> Event:
     return Event(text, model, name, shares=True, needs=("in_place_update", "index_assignment"))
 
 
-def moved(scene: Scene) -> Event | None:
+@step(2, "f")
+def moved(scene: Scene, n: int) -> Event | None:
     """Move an array to another device."""
-    n = scene.any_of("f")
-    if n is None or not scene.there:
+    if not scene.there:
         return None
     name = scene.new("w")
     return Event(f"{name} = as_variable(get_device({scene.there!r}).send(v{n}.array))", f"{name} = v{n}.copy()", name)
 
 
+@step(3)
 def away(scene: Scene) -> Event | None:
     """Write to an array on another device, or move it back."""
     w = scene.pick(list(scene.away))
@@ -269,11 +272,9 @@ def away(scene: Scene) -> Event | None:
     return Event(f"{name} = as_variable(get_device({scene.here!r}).send({w}.array))", f"{name} = {w}.copy()", name)
 
 
-def copied(scene: Scene) -> Event | None:
+@step(3, "fib")
+def copied(scene: Scene, n: int) -> Event | None:
     """Pickle and unpickle an array, or copy it."""
-    n = scene.any_of("fib")
-    if n is None:
-        return None
     name = scene.new()
     how, needs = scene.pick(
         [
@@ -286,15 +287,14 @@ def copied(scene: Scene) -> Event | None:
     return Event(f"{name} = {how.format(n=n)}", f"{name} = v{n}.copy()", name, needs=needs)
 
 
-def refused(scene: Scene) -> Event | None:
+@step(3, "f", 2, 2)
+def refused(scene: Scene, n: int) -> Event | None:
     """Make an invalid call."""
-    n = scene.any_of("f", 2, 2)
-    if n is None:
-        return None
     call = scene.pick(REFUSED).format(x=f"v{n}", zeros=f"xp.zeros((3, 3), dtype=v{n}.dtype)")
     return Event(f"try:\n    {call}\nexcept Exception:\n    pass", "pass")
 
 
+@step(4)
 def dropped(scene: Scene) -> Event | None:
     """Let go of an array, whose memory may be another one's from then on."""
     if len(scene.wide) < 6:
@@ -303,16 +303,15 @@ def dropped(scene: Scene) -> Event | None:
     return Event(f"del v{n}", f"del v{n}", drops=f"v{n}")
 
 
-def differentiated(scene: Scene) -> Event | None:
+@step(1, "f", 1)
+def differentiated(scene: Scene, n: int) -> Event | None:
     """Compute a gradient."""
-    n = scene.any_of("f", 1)
-    if n is None:
-        return None
     name = scene.new()
     text = f"t = Variable(v{n}.array)\n{name} = as_variable(grad([xp.sum(xp.tanh(t) * t)], [t])[0].array)"
     return Event(text, f"{name} = xp.tanh(v{n}) + v{n} * (1 - xp.tanh(v{n}) ** 2)", name)
 
 
+@step(6)
 def again(scene: Scene) -> Event | None:
     """Repeat an earlier call, with the same arrays or with a different array of the same shape."""
     found = [event for event in scene.past[-12:] if event.makes and all(_lives(scene, x) for x in event.operands)]
@@ -334,20 +333,5 @@ def _lives(scene: Scene, name: str) -> bool:
     return int(name[1:]) in scene.wide
 
 
-Maker = Callable[[Scene], Event | None]
-MAKERS: Sequence[tuple[Maker, int]] = (
-    (written, 7),
-    (fresh, 3),
-    (hosted, 3),
-    (counted, 1),
-    (found, 5),
-    (recycled, 1),
-    (moved, 2),
-    (away, 3),
-    (copied, 3),
-    (refused, 3),
-    (dropped, 4),
-    (differentiated, 1),
-    (again, 6),
-)
-"""Additional step makers, beyond the steps of programs, with weights."""
+MAKERS = tuple(each for each in list(globals().values()) if isinstance(each, Maker))
+"""Makers of steps that programs do not have."""

@@ -2,7 +2,7 @@
 
 import copy
 import pickle
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,11 @@ from xpgrad.array_api.namespace import namespace
 from xpgrad.errors import MissingFunction
 from xpgrad.testing.arrays import on_host, placed
 from xpgrad_conformance.generated.accuracy import summed
-from xpgrad_conformance.generated.programs.call_sequence_steps import MAKERS, Event, Groups, Maker, Scene, fresh, hosted
+from xpgrad_conformance.generated.programs.call_sequence_steps import MAKERS, Event, Groups, Scene, fresh, hosted
 from xpgrad_conformance.generated.programs.drawn import LARGEST, Has, allowed, step_of
 from xpgrad_conformance.generated.programs.program import VALUE, Step, compiled
 from xpgrad_conformance.generated.programs.steps import MAKERS as PURE
-from xpgrad_conformance.generated.programs.steps import SHARING
-from xpgrad_conformance.generated.programs.steps import Maker as PureMaker
+from xpgrad_conformance.generated.programs.steps import Maker
 from xpgrad_conformance.generated.sample import kind_of, raised
 from xpgrad_conformance.generated.shrinking import commented, header
 from xpgrad_conformance.oracle import host as numpy_namespace
@@ -114,11 +113,11 @@ def drawn(rng: np.random.Generator, s: Subject, dtype: str, has: Has) -> CallSeq
     others = [device for device in s.backend.devices() if device != s.device]
     scene = Scene(rng, dtype, has, s.device.name, others[0].name if others else "")
     model, events = Model(), list[Event]()
-    makers = [*((make, OWN * weight) for make, weight in MAKERS), *((_step(make), weight) for make, weight in PURE)]
+    makers = [*((each.make, OWN * each.weight) for each in MAKERS), *((_step(each), each.weight) for each in PURE)]
     weights = np.asarray([weight for _, weight in makers])
     wanted = int(rng.integers(*STEPS))
     chosen = rng.choice(len(makers), 6 * wanted, p=weights / weights.sum()).tolist()
-    for make in (hosted, fresh, hosted, *(makers[k][0] for k in chosen)):
+    for make in (hosted.make, fresh.make, hosted.make, *(makers[k][0] for k in chosen)):
         event = make(scene)
         if event is None or not _allowed(event, has):
             continue
@@ -131,16 +130,16 @@ def drawn(rng: np.random.Generator, s: Subject, dtype: str, has: Has) -> CallSeq
     return tuple(events)
 
 
-def _step(make: PureMaker) -> Maker:
+def _step(maker: Maker) -> Callable[[Scene], Event | None]:
     """Return the maker of a step of a program as one of an event."""
 
     def event(scene: Scene) -> Event | None:
-        text = make(scene)
+        text = maker.make(scene)
         if text is None:
             return None
         name = scene.new()
         text = step_of(text, int(name[1:])).text
-        return Event(text, text, name, make in SHARING)
+        return Event(text, text, name, maker.shares)
 
     return event
 

@@ -51,11 +51,10 @@ def drawn(
     values = Values(rng)
     narrow = dict(program.inputs)
     values.wide.update(widened(program.inputs))
-    weights = np.asarray([weight for _, weight in MAKERS], float)
+    weights = np.asarray([maker.weight for maker in MAKERS], float)
     steps, wanted = list[Step](), int(rng.integers(count[0], count[1] + 1))
     for _ in range(4 * wanted):
-        maker, _weight = MAKERS[int(rng.choice(len(MAKERS), p=weights / weights.sum()))]
-        text = maker(values)
+        text = MAKERS[int(rng.choice(len(MAKERS), p=weights / weights.sum()))].make(values)
         if text is None:
             continue
         step = step_of(text, len(narrow))

@@ -1,7 +1,7 @@
 """The steps of generated programs: each a line of Python for the existing values, or None."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -80,13 +80,46 @@ def _cancels(sums: Any, magnitudes: Any) -> bool:
     return bool(np.max(np.abs(sums), initial=0.0) < MIN_SUM * np.max(magnitudes, initial=0.0))
 
 
-Maker = Callable[[Values], str | None]
+class Maker(NamedTuple):
+    """A maker of steps.
+
+    Attributes
+    ----------
+    make : callable
+        ``make(values)`` returns a line of Python, or lines in which OUT is the value of the step, or None.
+    weight : int
+    shares : bool
+        Whether results may be views of their operands, or the operands themselves, or read-only.
+    """
+
+    make: Callable[[Any], Any]
+    weight: int
+    shares: bool = False
 
 
-def _unary(v: Values) -> str | None:
-    n = v.any_of("f")
-    if n is None:
-        return None
+def step(
+    weight: int, kinds: str = "", ndim: int = 0, most: int = 9, *, other: str = "", shares: bool = False
+) -> Callable[[Callable[..., Any]], Maker]:
+    """Return a decorator that makes a `Maker` of ``make(values, *numbers)``.
+
+    The numbers are those of a value of NumPy's `kinds` with `ndim` to `most` axes, and of one of the kinds `other` that
+    broadcasts with it, if kinds are given; without such values, no step is made.
+    """
+
+    def decorate(make: Callable[..., Any]) -> Maker:
+        def made(v: Values) -> Any:
+            numbers = [v.any_of(kinds, ndim, most)] if kinds else []
+            if other and numbers[0] is not None:
+                numbers.append(v.fitting(numbers[0], other))
+            return None if None in numbers else make(v, *numbers)
+
+        return Maker(made, weight, shares)
+
+    return decorate
+
+
+@step(7, "f")
+def _unary(v: Values, n: int) -> str | None:
     x = f"v{n}"
     lines = [
         *(f"xp.{name}({x})" for name in ("tanh", "sin", "cos", "atan", "asinh", "square", "negative", "expm1")),
@@ -99,10 +132,8 @@ def _unary(v: Values) -> str | None:
     return v.line(lines)
 
 
-def _kinked(v: Values) -> str | None:
-    n = v.any_of("f")
-    if n is None:
-        return None
+@step(3, "f", shares=True)
+def _kinked(v: Values, n: int) -> str | None:
     x, wide = f"v{n}", v.wide[n]
     c = v.pick([0.3, -0.4, 0.05])
     choices = []
@@ -120,11 +151,8 @@ def _kinked(v: Values) -> str | None:
     return v.line(choices)
 
 
-def _binary(v: Values) -> str | None:
-    a = v.any_of("f")
-    b = None if a is None else v.fitting(a, "f")
-    if a is None or b is None:
-        return None
+@step(8, "f", other="f")
+def _binary(v: Values, a: int, b: int) -> str | None:
     x, y, difference = f"v{a}", f"v{b}", v.wide[a] - v.wide[b]
     lines = [
         *(f"{x} + {y}", f"{x} - {y}", f"{x} * {y}", f"{y} * {x} + {x}", f"{x} / (1.5 + {y} * {y})", f"{x} - 0.3 * {y}"),
@@ -138,11 +166,10 @@ def _binary(v: Values) -> str | None:
     return v.line(lines)
 
 
-def _where(v: Values) -> str | None:
-    a = v.any_of("f")
-    c = None if a is None else v.fitting(a, "b")
-    b = None if c is None else v.fitting(c, "f")
-    if a is None or b is None or c is None:
+@step(2, "f", other="b")
+def _where(v: Values, a: int, c: int) -> str | None:
+    b = v.fitting(c, "f")
+    if b is None:
         return None
     try:
         np.broadcast_shapes(*(v.wide[n].shape for n in (a, b, c)))
@@ -151,10 +178,8 @@ def _where(v: Values) -> str | None:
     return str(v.pick([f"xp.where(v{c}, v{a}, v{b})", f"xp.where(v{c}, 0.5 * v{a}, -1.0)"]))
 
 
-def _reduction(v: Values) -> str | None:
-    n = v.any_of("f", 1)
-    if n is None:
-        return None
+@step(6, "f", 1, shares=True)
+def _reduction(v: Values, n: int) -> str | None:
     x, wide, axis = f"v{n}", v.wide[n], v.axis(n)
     keep = v.pick(["", ", keepdims=True"])
     axes = v.pick([f", axis={axis}", f", axis={axis}", "", f", axis={tuple(range(wide.ndim))}", f", axis=({axis},)"])
@@ -175,19 +200,17 @@ def _reduction(v: Values) -> str | None:
     return line
 
 
-def _softmax(v: Values) -> str | None:
-    n = v.any_of("f", 1)
-    if n is None or not v.wide[n].size:
+@step(1, "f", 1)
+def _softmax(v: Values, n: int) -> str | None:
+    if not v.wide[n].size:
         return None
     axis = v.axis(n)
     result = v.pick([f"t / xp.sum(t, axis={axis}, keepdims=True)", f"xp.log(xp.sum(t, axis={axis}))"])
     return f"t = xp.exp(v{n} - xp.mean(v{n}, axis={axis}, keepdims=True))\nOUT = {result}"
 
 
-def _shape(v: Values) -> str | None:
-    n = v.any_of("fci")
-    if n is None:
-        return None
+@step(6, "fci", shares=True)
+def _shape(v: Values, n: int) -> str | None:
     x, shape = f"v{n}", v.wide[n].shape
     ndim = len(shape)
     lines = [f"xp.expand_dims({x}, axis={int(v.rng.integers(-ndim - 1, ndim + 1))})", f"xp.reshape({x}, (-1,))"]
@@ -210,10 +233,8 @@ def _shape(v: Values) -> str | None:
     return v.line(lines)
 
 
-def _part(v: Values) -> str | None:
-    n = v.any_of("fci", 1)
-    if n is None:
-        return None
+@step(6, "fci", 1, shares=True)
+def _part(v: Values, n: int) -> str | None:
     shape, keys = v.wide[n].shape, list[str]()
     for length in shape:
         if length == 0:
@@ -229,10 +250,8 @@ def _part(v: Values) -> str | None:
     return f"v{n}[{', '.join(keys)}]"
 
 
-def _join(v: Values) -> str | None:
-    n = v.any_of("fc", 1)
-    if n is None:
-        return None
+@step(4, "fc", 1, shares=True)
+def _join(v: Values, n: int) -> str | None:
     wide, axis = v.wide[n], v.axis(n)
     shape = [k for i, k in enumerate(wide.shape) if i != axis % wide.ndim]
     same = [
@@ -252,10 +271,8 @@ def _join(v: Values) -> str | None:
     return v.line(lines)
 
 
-def _sorted(v: Values) -> str | None:
-    n = v.any_of("f", 1)
-    if n is None:
-        return None
+@step(3, "f", 1, shares=True)
+def _sorted(v: Values, n: int) -> str | None:
     wide, axis = v.wide[n], v.axis(n)
     if not wide.shape[axis] or not v.apart(wide, axis):
         return None
@@ -270,10 +287,8 @@ def _sorted(v: Values) -> str | None:
     return v.line(lines)
 
 
-def _gathered(v: Values) -> str | None:
-    n = v.any_of("fc", 1)
-    if n is None:
-        return None
+@step(5, "fc", 1)
+def _gathered(v: Values, n: int) -> str | None:
     axis, length = v.axis(n), v.wide[n].shape
     indices = [
         m for m, x in v.wide.items() if x.dtype.kind == "i" and x.ndim == 1 and x.size
@@ -298,18 +313,15 @@ def _gathered(v: Values) -> str | None:
     return v.line(lines)
 
 
-def _masked(v: Values) -> str | None:
-    n = v.any_of("f", 1)
-    if n is None or not v.beyond(v.wide[n] - 0.1):
+@step(1, "f", 1)
+def _masked(v: Values, n: int) -> str | None:
+    if not v.beyond(v.wide[n] - 0.1):
         return None
     return str(v.pick([f"v{n}[v{n} > 0.1]", f"xp.where(v{n} > 0.1, v{n}, 0.0)"]))
 
 
-def _integers(v: Values) -> str | None:
-    a = v.any_of("i")
-    b = None if a is None else v.fitting(a, "i")
-    if a is None or b is None:
-        return None
+@step(3, "i", other="i")
+def _integers(v: Values, a: int, b: int) -> str | None:
     x, y = f"v{a}", f"v{b}"
     lines = [f"{x} + {y}", f"{x} * {y}", f"{x} - 2", f"{x} // 3", f"{x} % 3", f"{x} & {y}", f"{x} | 1", f"{x} == {y}"]
     lines += [
@@ -325,6 +337,7 @@ def _integers(v: Values) -> str | None:
     return v.line(lines)
 
 
+@step(2)
 def _cast(v: Values) -> str | None:
     n, m = v.any_of("ib"), v.any_of("f")
     if n is None or m is None:
@@ -332,11 +345,8 @@ def _cast(v: Values) -> str | None:
     return f"xp.astype(v{n}, v{m}.dtype) * 0.5"
 
 
-def _truth(v: Values) -> str | None:
-    a = v.any_of("f")
-    b = None if a is None else v.fitting(a, "f")
-    if a is None or b is None:
-        return None
+@step(2, "f", other="f")
+def _truth(v: Values, a: int, b: int) -> str | None:
     lines = []
     if v.beyond(v.wide[a] - v.wide[b]):
         lines += [f"v{a} > v{b}", f"xp.less_equal(v{a}, v{b})"]
@@ -349,10 +359,8 @@ def _truth(v: Values) -> str | None:
     return v.line(lines)
 
 
-def _product(v: Values) -> str | None:
-    a = v.any_of("fc", 1, 3)
-    if a is None:
-        return None
+@step(4, "fc", 1, 3)
+def _product(v: Values, a: int) -> str | None:
     wide, x = v.wide[a], f"v{a}"
     lines = [f"xp.vecdot({x}, {x})", f"xp.sum({x} * {x}, axis=-1)"] if wide.dtype.kind == "f" else []
     if max(wide.shape, default=0) < 100:
@@ -380,9 +388,9 @@ def _product(v: Values) -> str | None:
     return line
 
 
-def _linear_algebra(v: Values) -> str | None:
-    n = v.any_of("f", 2)
-    if n is None or not 1 <= v.wide[n].shape[-1] <= 5:
+@step(2, "f", 2, shares=True)
+def _linear_algebra(v: Values, n: int) -> str | None:
+    if not 1 <= v.wide[n].shape[-1] <= 5:
         return None
     x, size = f"v{n}", v.wide[n].shape[-1]
     opening = f"t = xp.tanh({x})\nt = t.mT @ t + 2.0 * xp.eye({size}, dtype={x}.dtype, device={x}.device)\n"
@@ -391,10 +399,8 @@ def _linear_algebra(v: Values) -> str | None:
     return f"{opening}OUT = {v.pick(lines)}"
 
 
-def _complex(v: Values) -> str | None:
-    n = v.any_of("c")
-    if n is None:
-        return None
+@step(4, "c", shares=True)
+def _complex(v: Values, n: int) -> str | None:
     x, m = f"v{n}", v.fitting(n, "c")
     lines = [
         f"xp.real({x})",
@@ -415,16 +421,16 @@ def _complex(v: Values) -> str | None:
     return v.line(lines)
 
 
-def _spectrum(v: Values) -> str | None:
-    n = v.any_of("f", 1)
-    if n is None or not v.wide[n].shape[-1]:
+@step(1, "f", 1)
+def _spectrum(v: Values, n: int) -> str | None:
+    if not v.wide[n].shape[-1]:
         return None
     return v.line([f"xp.fft.rfft(v{n})", f"xp.fft.irfft(xp.fft.rfft(v{n}) * 0.5, n={v.wide[n].shape[-1]})"])
 
 
-def _loop(v: Values) -> str | None:
-    n = v.any_of("f", 1)
-    if n is None or not 2 <= v.wide[n].shape[0] <= 7:
+@step(2, "f", 1, shares=True)
+def _loop(v: Values, n: int) -> str | None:
+    if not 2 <= v.wide[n].shape[0] <= 7:
         return None
     count, x = v.wide[n].shape[0], f"v{n}"
     bodies = [
@@ -435,11 +441,9 @@ def _loop(v: Values) -> str | None:
     return f"OUT = {x}[0]\nfor i in range(1, {count}):\n    {v.pick(bodies)}"
 
 
-def _many(v: Values) -> str | None:
+@step(2, "f", shares=True)
+def _many(v: Values, n: int) -> str | None:
     """Use one array many times, so that its gradient has many contributions."""
-    n = v.any_of("f")
-    if n is None:
-        return None
     x, wide = f"v{n}", v.wide[n]
     body = f"OUT = OUT + 0.1 * i * xp.tanh({x} + i)"
     if wide.ndim and wide.shape[0]:
@@ -447,9 +451,9 @@ def _many(v: Values) -> str | None:
     return f"OUT = {x} * 0.5\nfor i in range({int(v.rng.integers(4, 12))}):\n    {body}"
 
 
-def _assigned(v: Values) -> str | None:
-    n = v.any_of("f", 1)
-    if n is None or not v.wide[n].shape[0]:
+@step(2, "f", 1)
+def _assigned(v: Values, n: int) -> str | None:
+    if not v.wide[n].shape[0]:
         return None
     x, length = f"v{n}", v.wide[n].shape[0]
     i = int(v.rng.integers(length))
@@ -462,30 +466,4 @@ def _assigned(v: Values) -> str | None:
     return f"OUT = {x} * 1.0\n{v.pick(lines)}"
 
 
-MAKERS: tuple[tuple[Maker, int], ...] = (
-    (_unary, 7),
-    (_kinked, 3),
-    (_binary, 8),
-    (_where, 2),
-    (_reduction, 6),
-    (_softmax, 1),
-    (_shape, 6),
-    (_part, 6),
-    (_join, 4),
-    (_sorted, 3),
-    (_gathered, 5),
-    (_masked, 1),
-    (_integers, 3),
-    (_cast, 2),
-    (_truth, 2),
-    (_product, 4),
-    (_linear_algebra, 2),
-    (_complex, 4),
-    (_spectrum, 1),
-    (_loop, 2),
-    (_many, 2),
-    (_assigned, 2),
-)
-"""The makers of steps, with weights."""
-SHARING = frozenset((_linear_algebra, _reduction, _shape, _part, _join, _complex, _many, _loop, _sorted, _kinked))
-"""Makers of steps whose results may be views of their operands, or the operands themselves, or read-only."""
+MAKERS = tuple(each for each in list(globals().values()) if isinstance(each, Maker))
