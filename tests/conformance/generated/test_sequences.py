@@ -58,13 +58,13 @@ def test_every_operation_has_pairs_in_the_quick_profile() -> None:
 
 def test_positions_are_turned_round_and_tables_stay_sorted() -> None:
     x, positions = Argument(np.arange(4.0), ("n",)), Argument(np.asarray([2, 0]), kept=True)
-    turned = turned_round(Sample("take", (x, positions), np.take))
+    turned = turned_round(Sample((x, positions), np.take, name="take"))
     assert turned.hosts[0].tolist() == [3.0, 2.0, 1.0, 0.0]
     assert turned.hosts[1].tolist() == [0, 2]
     table = Argument(np.asarray([1.0, 2.0, 5.0]), kept=True)
-    assert turned_round(Sample("searchsorted", (table, x), np.searchsorted)).hosts[0].tolist() == [1.0, 1.0, 2.0]
+    assert turned_round(Sample((table, x), np.searchsorted, name="searchsorted")).hosts[0].tolist() == [1.0, 1.0, 2.0]
     sorter = Argument(np.asarray([0, 2, 1]), kept=True)
-    by_positions = Sample("searchsorted", (table, x, sorter), np.searchsorted)
+    by_positions = Sample((table, x, sorter), np.searchsorted, name="searchsorted")
     assert turned_round(by_positions) is by_positions
 
 

@@ -51,7 +51,6 @@ def with_decisive_element(draw: Draw, n: int, form: Sequence[str], value: Any, o
 
 def decisive_elements(
     draw: Draw,
-    name: str,
     reference: Callable[..., Any],
     pairs: Sequence[tuple[Any, Any]],
     *,
@@ -74,7 +73,7 @@ def decisive_elements(
             for form in FORMS:
                 x = Argument(with_decisive_element(draw, n, form, value, others), form, _layout(draw))
                 axis = form.index("n") - draw.pick((0, len(form)))
-                yield Sample(name, (x,), reference, parameters(axis), **what)
+                yield Sample((x,), reference, parameters(axis), **what)
 
 
 def _layout(draw: Draw) -> str:

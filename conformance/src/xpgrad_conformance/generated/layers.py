@@ -54,7 +54,6 @@ def layer(
     module, _, function = name.partition(".")
     given = ", ".join(f"x{i}" for i in range(len(arguments)))
     return written(
-        name,
         lambda xp, *xs, **rest: getattr(MODULES[module], function)(*xs, **rest),
         f"{name}({given}{PARAMETERS})",
         *arguments,
@@ -67,7 +66,6 @@ def layer(
 
 
 def written(
-    name: str,
     call: Callable[..., Any],
     text: str,
     *arguments: Argument,
@@ -80,7 +78,6 @@ def written(
     """Return a sample of a call ``call(xp, *arrays, **parameters)``, which is written `text` in Python."""
     magnitude = scale if scale is None or callable(scale) else lambda *hosts, **rest: np.asarray(scale)
     return Sample(
-        name,
         arguments,
         referred(call),
         parameters or {},

@@ -126,12 +126,14 @@ def finite(*arguments: Argument) -> bool:
 
 
 def moving(
-    name: str, arguments: tuple[Argument, ...], reference: Callable[..., Any],
-    parameters: Mapping[str, Any] | None = None, **options: Any,
-) -> Sample:  # fmt: skip
+    arguments: tuple[Argument, ...],
+    reference: Callable[..., Any],
+    parameters: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Sample:
     """Return a call that moves the elements of its first argument, bit by bit; others are fields of `Sample`."""
     options = {"smooth": finite(arguments[0]), "precise": False, "signs": True} | options
-    return Sample(name, arguments, reference, parameters or {}, **options)
+    return Sample(arguments, reference, parameters or {}, **options)
 
 
 def positional(name: str, arrays: int, parameters: Mapping[str, Any]) -> dict[str, Any]:

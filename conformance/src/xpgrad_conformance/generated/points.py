@@ -45,9 +45,7 @@ SPECIAL = 0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, np.inf, -np.inf
 """Points with special derivatives (jumps, infinite, or zero times infinity), and equal arguments."""
 EXPONENTS = {"above": (0.8, 0.98), "below": (-0.98, -0.8), "beyond": (1.05, 1.3), "under": (-1.3, -1.18)}
 """Ranges in units of the logarithm of the largest number, where exp overflows or underflows, or nearly does so."""
-POWERS = {
-    "large": (0.3, 0.45), "small": (-0.45, -0.3), "larger": (0.6, 0.9), "smaller": (-0.9, -0.6),
-}  # fmt: skip
+POWERS = {"large": (0.3, 0.45), "small": (-0.45, -0.3), "larger": (0.6, 0.9), "smaller": (-0.9, -0.6)}
 """Ranges as powers of the largest number: squares are numbers there, or overflow and underflow."""
 Points = Callable[[str], Sequence[float]]
 """``points(dtype)`` returns numbers where a function's formula changes, or its result ends."""

@@ -64,8 +64,6 @@ class Sample:
 
     Attributes
     ----------
-    name : str
-        The function's name in the standard: ``linalg.det``.
     arguments : tuple of Argument
     reference : callable
         ``reference(*hosts, **parameters)`` returns the result, or a tuple of results, from host arrays in a wider
@@ -102,9 +100,10 @@ class Sample:
         Whether its values are far from ordinary ones, so that derivatives there are compared in any case.
     rewritten : bool
         Whether it is called again after its results were written to.
+    name : str
+        The function's name in the standard: ``linalg.det``; by default the name of its operation.
     """
 
-    name: str
     arguments: tuple[Argument, ...]
     reference: Callable[..., Any]
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -121,6 +120,7 @@ class Sample:
     summed: int = 0
     far: bool = False
     rewritten: bool = False
+    name: str = ""
 
     @property
     def written(self) -> str:

@@ -70,3 +70,16 @@ def lengths(
     else:
         found |= {POWERS[-1] + 1, *([LARGEST] if rng.integers(3) == 0 else [])}
     return sorted(n for n in found if 0 <= n <= most)
+
+
+def largest_factor(n: int) -> int:
+    """Return the largest prime factor, or 1."""
+    factor, largest = 2, 1
+    while n > 1:
+        if factor * factor > n:
+            return max(largest, n)
+        if n % factor == 0:
+            n, largest = n // factor, factor
+        else:
+            factor += 1
+    return largest

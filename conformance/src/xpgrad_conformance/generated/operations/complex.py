@@ -13,7 +13,7 @@ import numpy as np
 from xpgrad import as_variable
 from xpgrad_conformance.generated.accuracy import repeated
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.operation import COMPLEX, Operation
+from xpgrad_conformance.generated.operation import COMPLEX, Operation, operation
 from xpgrad_conformance.generated.operations.elementwise_binary import SYMBOLS, with_number, with_symbol
 from xpgrad_conformance.generated.points import FORMS, PAIRS, shaped
 from xpgrad_conformance.generated.sample import Argument, Sample
@@ -115,7 +115,7 @@ def unary(
         far: bool = False,
     ) -> Sample:  # fmt: skip
         return Sample(
-            name, (Argument(host, axes, layout),), repeated(reference), units=units, scale=scale, far=far,
+            (Argument(host, axes, layout),), repeated(reference), units=units, scale=scale, far=far,
             dtype=REAL[draw.dtype] if dtype == "real" else dtype, smooth=smooth and dtype != "bool",
         )  # fmt: skip
 
@@ -163,27 +163,27 @@ def binary(
     def samples(draw: Draw) -> Iterator[Sample]:
         for n in _lengths(draw):
             x1, x2 = draw.array((n,), axes=("n",)), draw.array((n,), low=0.3, high=2.0, axes=("n",))
-            yield Sample(name, (x1, x2), repeated(reference), smooth=not dtype, **what)
+            yield Sample((x1, x2), repeated(reference), smooth=not dtype, **what)
         x1, x2 = (Argument(circle(draw, (65,)), ("n",)) for _ in range(2))
-        yield with_symbol(name, symbol, x1, x2, reference=reference, **what)
+        yield with_symbol(symbol, x1, x2, reference=reference, **what)
         if name == "divide":
             for size in scales(draw.dtype):
                 x1, x2 = (Argument(circle(draw, (65,), size), ("n",)) for _ in range(2))
-                yield Sample(name, (x1, x2), reference, **what)
+                yield Sample((x1, x2), reference, **what)
         if name == "pow":  # zero to a positive power
             x1, x2 = draw.array((9,), axes=("n",)), draw.array((9,), "integers", axes=("n",))
             x1.host[::2], x2.host[:] = 0.0, np.abs(x2.host.real) + 0.5
-            yield Sample(name, (x1, x2), reference, **what)
+            yield Sample((x1, x2), reference, **what)
         if dtype == "bool":
             grid = np.meshgrid(special_parts(draw.dtype), special_parts(draw.dtype))
-            yield Sample(name, tuple(Argument(each.reshape(-1), ("n",)) for each in grid), reference, **what)
+            yield Sample(tuple(Argument(each.reshape(-1), ("n",)) for each in grid), reference, **what)
         for row in draw.combinations(axes=PAIRS, n=CHOSEN, layout1=draw.layouts(), layout2=draw.layouts()):
             given = zip(row["axes"], (row["layout1"], row["layout2"]), strict=True)
             arrays = (
                 draw.array(shaped(axes, row["n"]), low=0.2, high=2.0, axes=axes, layout=layout)
                 for axes, layout in given
             )
-            yield Sample(name, tuple(arrays), reference, smooth=not dtype, **what)
+            yield Sample(tuple(arrays), reference, smooth=not dtype, **what)
         for number in NUMBERS:
             for left in (False, True):
                 x = draw.array((33,), low=0.2, high=2.0, axes=("n",))
@@ -193,11 +193,12 @@ def binary(
             if draw.has(other, common):
                 x1 = draw.array((33,), low=0.2, high=2.0, axes=("n",))
                 x2 = draw.array((33,), low=0.2, high=2.0, axes=("n",), dtype=other)
-                yield Sample(name, (x1, x2), reference, **{**what, "dtype": dtype or common})
+                yield Sample((x1, x2), reference, **{**what, "dtype": dtype or common})
 
     return Operation(name, samples, COMPLEX, COMPLEX if name in BASIC else NARROW)
 
 
+@operation("complex_numbers", needs=("complex64", "complex128"))
 def _real_number(draw: Draw) -> Iterator[Sample]:
     """Yield products and similar operations of real arrays and complex numbers, which keep the width."""
     both = {"float32": "complex64", "float64": "complex128"}[draw.dtype]
@@ -211,14 +212,10 @@ def _real_number(draw: Draw) -> Iterator[Sample]:
                     return call(number, x) if left else call(x, number)
 
                 yield Sample(
-                    "multiply", (x,), lambda host, applied=applied: applied(host.astype(np.clongdouble)), units=4,
-                    dtype=both, call=lambda xp, a, applied=applied: applied(as_variable(a)),
+                    (x,), lambda host, applied=applied: applied(host.astype(np.clongdouble)), units=4,
+                    dtype=both, call=lambda xp, a, applied=applied: applied(as_variable(a)), name="multiply",
                     text=f"{number} {symbol} x0" if left else f"x0 {symbol} {number}",
                 )  # fmt: skip
-
-
-def _product_size(x1: Any, x2: Any) -> Any:
-    return np.abs(x1) * np.abs(x2)
 
 
 def _sum_size(x1: Any, x2: Any) -> Any:
@@ -260,10 +257,9 @@ FUNCTIONS = (
     unary("reciprocal", lambda x: 1 / x, units=8, low=0.2, high=2.0, sizes=True),
     binary("add", np.add, "+", units=1, scale=_sum_size),
     binary("subtract", np.subtract, "-", units=1, scale=_sum_size),
-    binary("multiply", np.multiply, "*", scale=_product_size),
+    binary("multiply", np.multiply, "*", scale=lambda x1, x2: np.abs(x1) * np.abs(x2)),
     binary("divide", np.divide, "/", units=8),
     binary("pow", np.power, "**", units=128),
     binary("equal", operator.eq, "==", dtype="bool"),
     binary("not_equal", operator.ne, "!=", dtype="bool"),
-    Operation("complex_numbers", _real_number, needs=("complex64", "complex128")),
 )

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, INTEGERS, Operation
+from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, INTEGERS, operation, operations
 from xpgrad_conformance.generated.points import shaped
 from xpgrad_conformance.generated.sample import Sample
 from xpgrad_conformance.generated.values import extreme_numbers, special_numbers
@@ -43,7 +43,7 @@ def made(draw: Draw, name: str, args: tuple[Any, ...], expected: Any, dtype: str
     shown = [_shown(each) for each in args] + [f"{key}={value!r}" for key, value in more.items()]
     shown += [f"dtype=xp.{dtype}"] if dtype else []
     text = f"xp.{name}({', '.join(shown)})"
-    return Sample(name, (), lambda: expected, dtype=dtype or KIND, signs=True, call=call, text=text, **exactness)
+    return Sample((), lambda: expected, dtype=dtype or KIND, signs=True, call=call, text=text, **exactness)
 
 
 def _shown(value: Any) -> str:
@@ -68,18 +68,16 @@ def _shapes(draw: Draw) -> list[tuple[int, ...]]:
     return [shape for shape in SHAPES if 0 not in shape or draw.has("empty_arrays")]
 
 
-def constant(name: str, value: int) -> Operation:
+@operations(ALL, QUICK)
+def constant(draw: Draw, name: str, value: int) -> Iterator[Sample]:
     """Return the operation zeros or ones."""
-
-    def samples(draw: Draw) -> Iterator[Sample]:
-        for shape in _shapes(draw):
-            yield made(draw, name, (shape,), np.full(shape, value, draw.dtype), draw.dtype)
-        for n in draw.lengths():
-            yield made(draw, name, (n,), np.full(n, value, draw.dtype), draw.dtype)
-
-    return Operation(name, samples, ALL, QUICK)
+    for shape in _shapes(draw):
+        yield made(draw, name, (shape,), np.full(shape, value, draw.dtype), draw.dtype)
+    for n in draw.lengths():
+        yield made(draw, name, (n,), np.full(n, value, draw.dtype), draw.dtype)
 
 
+@operation("full", ALL, QUICK)
 def _full(draw: Draw) -> Iterator[Sample]:
     for number in numbers(draw.dtype):
         for shape in ((3,), (), (2, 17)):
@@ -89,26 +87,23 @@ def _full(draw: Draw) -> Iterator[Sample]:
         yield made(draw, "full", (n, 1), np.full(n, 1, draw.dtype), draw.dtype)
 
 
-def like(name: str, value: int) -> Operation:
-    """Return the operation of zeros_like or ones_like."""
-
-    def samples(draw: Draw) -> Iterator[Sample]:
-        for n in (1, 7, 257, 4097):
-            x = draw.array((n,), axes=("n",))
-            yield Sample(name, (x,), lambda host: np.full(host.shape, value, host.dtype))
-        for layout in draw.layouts():
-            x = draw.array((3, 5), axes=("n", "m"), layout=layout)
-            yield Sample(name, (x,), lambda host: np.full(host.shape, value, host.dtype))
-
-    return Operation(name, samples, ALL, QUICK)
+@operations(ALL, QUICK)
+def like(draw: Draw, name: str, value: int) -> Iterator[Sample]:
+    """Yield samples of zeros_like or ones_like."""
+    for n in (1, 7, 257, 4097):
+        x = draw.array((n,), axes=("n",))
+        yield Sample((x,), lambda host: np.full(host.shape, value, host.dtype))
+    for layout in draw.layouts():
+        x = draw.array((3, 5), axes=("n", "m"), layout=layout)
+        yield Sample((x,), lambda host: np.full(host.shape, value, host.dtype))
 
 
+@operation("full_like", ALL, QUICK)
 def _full_like(draw: Draw) -> Iterator[Sample]:
     for number in numbers(draw.dtype):
         x = draw.array((3, 5), axes=("n", "m"), layout=draw.pick(draw.layouts()))
         parameters = {"fill_value": number}
         yield Sample(
-            "full_like",
             (x,),
             lambda host, fill_value, d=draw.dtype: np.full(host.shape, np.asarray(fill_value).astype(d)),
             parameters,
@@ -117,6 +112,7 @@ def _full_like(draw: Draw) -> Iterator[Sample]:
         )
 
 
+@operation("asarray", ALL, (*QUICK, "float64"))
 def _asarray(draw: Draw) -> Iterator[Sample]:
     found = numbers(draw.dtype)
     host = np.asarray(found, draw.dtype)
@@ -137,9 +133,10 @@ def _asarray(draw: Draw) -> Iterator[Sample]:
     for layout in draw.layouts():
         x = draw.array((33, 3), axes=("n", "m"), layout=layout)
         for copy in (None, True):
-            yield Sample("asarray", (x,), lambda host, copy=None: host, {"copy": copy}, signs=True)
+            yield Sample((x,), lambda host, copy=None: host, {"copy": copy}, signs=True)
 
 
+@operation("arange", (*INTEGERS, *FLOATS), ("int32", "int64", "uint8", *FLOATS))
 def _arange(draw: Draw) -> Iterator[Sample]:
     dtype = draw.dtype
     info = np.iinfo(dtype) if dtype in INTEGERS else None
@@ -165,6 +162,7 @@ def _arange(draw: Draw) -> Iterator[Sample]:
         yield made(draw, "arange", args, np.asarray(list(range(*args)), dtype), dtype)
 
 
+@operation("linspace")
 def _linspace(draw: Draw) -> Iterator[Sample]:
     def sample(start: float, stop: float, count: int, endpoint: bool = True) -> Sample:
         size = max(abs(start), abs(stop))
@@ -180,37 +178,36 @@ def _linspace(draw: Draw) -> Iterator[Sample]:
                 yield sample(start, stop, count, endpoint)
 
 
+@operation("eye", ALL, QUICK)
 def _eye(draw: Draw) -> Iterator[Sample]:
     for rows, columns in ((3, 4), (4, 3), (2, None), (1, 5), (33, 31), (129, None), (65, 257)):
         for k in (-2, -1, 0, 1, 3, 30):
             yield made(draw, "eye", (rows, columns), np.eye(rows, columns, k, draw.dtype), draw.dtype, k=k)
 
 
-def triangle(name: str, reference: Callable[..., Any]) -> Operation:
-    """Return the operation of tril or triu."""
-
-    def samples(draw: Draw) -> Iterator[Sample]:
-        for n in (1, 2, 3, 7, 8, 31, 33, 64, 65, 129, *(() if draw.quick else (257, 513, 1025))):
-            for axes in (("n", "n"), ("n", "m"), ("m", "n")):
-                x = draw.array(shaped(axes, n), axes=axes)
-                k = draw.pick((0, 0, 0, -3, -2, -1, 1, 2, 3))
-                yield Sample(name, (x,), reference, {"k": k}, signs=True, smooth=True)
-        kinds = ("ordinary", "specials", "extremes")
-        for row in draw.combinations(n=(5, 17), k=(-20, -2, -1, 0, 1, 3, 20), kind=kinds, layout=draw.layouts()):
-            x = draw.array((2, row["n"], 9), row["kind"], axes=("k", "n", "m"), layout=row["layout"])
-            yield Sample(name, (x,), reference, {"k": row["k"]}, smooth=True)
-
-    return Operation(name, samples, ALL, QUICK)
+@operations(ALL, QUICK)
+def triangle(draw: Draw, name: str, reference: Callable[..., Any]) -> Iterator[Sample]:
+    """Yield samples of tril or triu."""
+    for n in (1, 2, 3, 7, 8, 31, 33, 64, 65, 129, *(() if draw.quick else (257, 513, 1025))):
+        for axes in (("n", "n"), ("n", "m"), ("m", "n")):
+            x = draw.array(shaped(axes, n), axes=axes)
+            k = draw.pick((0, 0, 0, -3, -2, -1, 1, 2, 3))
+            yield Sample((x,), reference, {"k": k}, signs=True, smooth=True)
+    kinds = ("ordinary", "specials", "extremes")
+    for row in draw.combinations(n=(5, 17), k=(-20, -2, -1, 0, 1, 3, 20), kind=kinds, layout=draw.layouts()):
+        x = draw.array((2, row["n"], 9), row["kind"], axes=("k", "n", "m"), layout=row["layout"])
+        yield Sample((x,), reference, {"k": row["k"]}, smooth=True)
 
 
+@operation("meshgrid", ALL, QUICK)
 def _meshgrid(draw: Draw) -> Iterator[Sample]:
     for lengths in ((3,), (3, 4), (4, 1), (33, 65), (3, 4, 2), (17, 1, 9), (2, 3, 4, 5)):
         for indexing in ("xy", "ij"):
             xs = tuple(draw.array((n,), axes=(f"n{i}",)) for i, n in enumerate(lengths))
-            yield Sample("meshgrid", xs, _grid, {"indexing": indexing}, smooth=True)
+            yield Sample(xs, _grid, {"indexing": indexing}, smooth=True)
     x = draw.array((5,), layout="strided")
     y = draw.array((3,), layout="reversed" if draw.has("flip") else "contiguous")
-    yield Sample("meshgrid", (x, y), np.meshgrid, smooth=True)
+    yield Sample((x, y), np.meshgrid, smooth=True)
 
 
 def _grid(*hosts: Any, indexing: Any) -> Any:
@@ -220,15 +217,8 @@ def _grid(*hosts: Any, indexing: Any) -> Any:
 CREATION = (
     constant("zeros", 0),
     constant("ones", 1),
-    Operation("full", _full, ALL, QUICK),
     like("zeros_like", 0),
     like("ones_like", 1),
-    Operation("full_like", _full_like, ALL, QUICK),
-    Operation("asarray", _asarray, ALL, (*QUICK, "float64")),
-    Operation("arange", _arange, (*INTEGERS, *FLOATS), ("int32", "int64", "uint8", *FLOATS)),
-    Operation("linspace", _linspace),
-    Operation("eye", _eye, ALL, QUICK),
     triangle("tril", np.tril),
     triangle("triu", np.triu),
-    Operation("meshgrid", _meshgrid, ALL, QUICK),
 )

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, INTEGERS, Operation
+from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, INTEGERS, operation
 from xpgrad_conformance.generated.points import FORMS, shaped
 from xpgrad_conformance.generated.sample import Argument, Sample
 from xpgrad_conformance.generated.values import KINDS, extreme_numbers, near, special_numbers
@@ -60,6 +60,7 @@ def _rounds(host: Any, target: str) -> Any:
     return ~np.isfinite(host) | (np.abs(host) <= largest) | (np.abs(host) > 2 * largest)
 
 
+@operation("astype", ALL, ("bool", "int8", "int64", "uint64", "float32", "float64", "complex64"))
 def _astype(draw: Draw) -> Iterator[Sample]:
     host: Any = np.asarray(_sources(draw.dtype)).astype(draw.dtype)
     if draw.dtype in COMPLEX:
@@ -102,7 +103,6 @@ def _converted(draw: Draw, x: Argument, target: str) -> Sample:
         return host.astype(narrow).astype(target)
 
     return Sample(
-        "astype",
         (x,),
         reference,
         dtype=target,
@@ -112,9 +112,10 @@ def _converted(draw: Draw, x: Argument, target: str) -> Sample:
     )
 
 
+@operation("transfer", ALL, ("bool", "int8", "int64", "uint64", "float32", "float64"), needs=())
 def _transfer(draw: Draw) -> Iterator[Sample]:
     def sample(x: Argument) -> Sample:
-        return Sample("transfer", (x,), lambda host: host, signs=True, call=lambda xp, a: a, text="x0")
+        return Sample((x,), lambda host: host, signs=True, call=lambda xp, a: a, text="x0")
 
     for n in draw.lengths():
         yield sample(draw.array((n,), axes=("n",)))
@@ -124,9 +125,3 @@ def _transfer(draw: Draw) -> Iterator[Sample]:
     for row in draw.combinations(axes=FORMS, n=(1, 7, 33, 257, 4097), kind=KINDS, layout=draw.layouts()):
         x = draw.array(shaped(row["axes"], row["n"]), row["kind"], axes=row["axes"], layout=row["layout"])
         yield sample(x)
-
-
-CONVERSIONS = (
-    Operation("astype", _astype, ALL, ("bool", "int8", "int64", "uint64", "float32", "float64", "complex64")),
-    Operation("transfer", _transfer, ALL, ("bool", "int8", "int64", "uint64", "float32", "float64"), needs=()),
-)

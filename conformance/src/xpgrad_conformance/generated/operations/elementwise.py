@@ -71,7 +71,7 @@ def unary(
 
     def sample(x: Argument, smooth: bool = False, far: bool = False) -> Sample:
         what: dict[str, Any] = {"units": units, "signs": signs, "dtype": dtype, "scale": scale}
-        return Sample(name, (x,), repeated(reference), smooth=smooth, far=far, **what)
+        return Sample((x,), repeated(reference), smooth=smooth, far=far, **what)
 
     def samples(draw: Draw) -> Iterator[Sample]:
         for n in draw.lengths():

@@ -44,13 +44,13 @@ NUMBERS = 0.0, -0.0, 1, -1, 2, 3, 0.5, -2.5, 0.1, 1e-3, 1e6, np.inf, -np.inf, np
 MIXED = {"float32": "float64", "float64": "float32"}
 
 
-def with_symbol(name: str, symbol: str, x1: Argument, x2: Argument, **more: Any) -> Sample:
+def with_symbol(symbol: str, x1: Argument, x2: Argument, **more: Any) -> Sample:
     """Return a sample that calls an operator of Variables."""
 
     def call(xp: Any, a: Any, b: Any) -> Any:
         return SYMBOLS[symbol](as_variable(a), as_variable(b))
 
-    return Sample(name, (x1, x2), call=call, text=f"x0 {symbol} x1", **more)
+    return Sample((x1, x2), call=call, text=f"x0 {symbol} x1", **more)
 
 
 def with_number(name: str, symbol: str, x: Argument, number: Any, left: bool, **more: Any) -> Sample:
@@ -88,7 +88,7 @@ def with_number(name: str, symbol: str, x: Argument, number: Any, left: bool, **
     given = [repr(number).replace("inf", 'float("inf")').replace("nan", 'float("nan")'), "x0"]
     given = given if left else given[::-1]
     text = f" {symbol} ".join(given) if symbol else f"xp.{name}({', '.join(given)})"
-    return Sample(name, (x,), call=call, text=text, **more)
+    return Sample((x,), call=call, text=text, **more)
 
 
 def binary(
@@ -132,7 +132,7 @@ def binary(
 
         def sample(x1: Argument, x2: Argument, smooth: bool = False, far: bool = False) -> Sample:
             given = (x1, _invertible(x2) if flushing else _without_roots(x1, x2) if name == "pow" else x2)
-            return Sample(name, given, repeated(reference), smooth=smooth, far=far, **what)
+            return Sample(given, repeated(reference), smooth=smooth, far=far, **what)
 
         for shape1, shape2 in broadcasting(draw, 2):
             yield sample(draw.array(shape1, **range1), draw.array(shape2, **range2), smooth)
@@ -180,13 +180,13 @@ def binary(
                 yield with_number(name, each, x, number, left, reference=reference, **what)
         if symbol:
             x1, x2 = draw.array((65,), **range1, axes=("n",)), draw.array((65,), **range2, axes=("n",))
-            yield with_symbol(name, symbol, x1, x2, reference=reference, smooth=smooth, **what)
-            yield with_symbol(name, symbol, x1, draw.array((), **range2), reference=reference, smooth=smooth, **what)
+            yield with_symbol(symbol, x1, x2, reference=reference, smooth=smooth, **what)
+            yield with_symbol(symbol, x1, draw.array((), **range2), reference=reference, smooth=smooth, **what)
         other = MIXED[draw.dtype]
         for axes1, axes2 in PAIRS[:6] if draw.has(other) else ():
             x1 = draw.array(shaped(axes1, 33), **range1, axes=axes1)
             x2 = draw.array(shaped(axes2, 33), **range2, axes=axes2, dtype=other)
-            yield Sample(name, (x1, x2), reference, smooth=smooth, **{**what, "dtype": dtype or "float64"})
+            yield Sample((x1, x2), reference, smooth=smooth, **{**what, "dtype": dtype or "float64"})
 
     return Operation(name, samples)
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from xpgrad import as_variable
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.operation import FLOATS, INTEGERS, Operation
+from xpgrad_conformance.generated.operation import FLOATS, INTEGERS, operation, operations
 from xpgrad_conformance.generated.operations.elementwise_binary import CHOSEN, with_symbol
 from xpgrad_conformance.generated.points import FORMS, PAIRS, broadcasting, every_number, shaped
 from xpgrad_conformance.generated.sample import Argument, Sample
@@ -29,10 +29,11 @@ KINDS = "ordinary", "specials", "extremes"
 Bounds = tuple[Any, Any]
 
 
+@operation("where", ALL, ("float32", "float64", "int64", "complex64", "bool"))
 def _where(draw: Draw) -> Iterator[Sample]:
     def sample(*arguments: Argument) -> Sample:
         dtype = str(np.promote_types(arguments[1].host.dtype, arguments[2].host.dtype))
-        return Sample("where", arguments, _chosen, dtype=dtype, signs=True, smooth=True)
+        return Sample(arguments, _chosen, dtype=dtype, signs=True, smooth=True)
 
     def array(
         axes: tuple[str, ...], n: int, kind: str = "ordinary", layout: str = "contiguous", dtype: str = ""
@@ -64,11 +65,11 @@ def _with_number(condition: Argument, x: Argument, number: Any) -> Iterator[Samp
     dtype, number = x.host.dtype.name, x.host.dtype.type(number) if x.host.dtype.kind == "b" else number
     options: dict[str, Any] = {"dtype": dtype, "signs": True, "smooth": True}
     yield Sample(
-        "where", (condition, x), lambda c, a: np.where(c, a, number), text=f"xp.where(x0, x1, {shown})",
+        (condition, x), lambda c, a: np.where(c, a, number), text=f"xp.where(x0, x1, {shown})",
         call=lambda xp, c, a: xp.where(as_variable(c), as_variable(a), number), **options,
     )  # fmt: skip
     yield Sample(
-        "where", (condition, x), lambda c, a: np.where(c, number, a), text=f"xp.where(x0, {shown}, x1)",
+        (condition, x), lambda c, a: np.where(c, number, a), text=f"xp.where(x0, {shown}, x1)",
         call=lambda xp, c, a: xp.where(as_variable(c), number, as_variable(a)), **options,
     )  # fmt: skip
 
@@ -79,6 +80,7 @@ def _clipped(x: Any, least: Any, most: Any) -> Any:
     return x if most is None else np.minimum(x, most)
 
 
+@operation("clip", (*FLOATS, *INTEGERS), ("float32", "float64", "int32", "uint8"))
 def _clip(draw: Draw) -> Iterator[Sample]:
     floating = draw.dtype in FLOATS
     pairs: list[Bounds] = [(0, 3), (None, 2), (1, None), (2, 2)]
@@ -87,7 +89,7 @@ def _clip(draw: Draw) -> Iterator[Sample]:
     def between(x: Argument, least: Any, most: Any) -> Sample:
         shown = f"{least!r}, {most!r}".replace("inf", 'float("inf")')
         return Sample(
-            "clip", (x,), lambda a: _clipped(a, least, most), text=f"xp.clip(x0, {shown})", smooth=floating,
+            (x,), lambda a: _clipped(a, least, most), text=f"xp.clip(x0, {shown})", smooth=floating,
             call=lambda xp, a: xp.clip(as_variable(a), least, most),
         )  # fmt: skip
 
@@ -107,8 +109,8 @@ def _clip(draw: Draw) -> Iterator[Sample]:
         for n in (7, 257):
             x = draw.array(shaped(("n", "m"), n), "specials" if floating else "extremes", axes=("n", "m"))
             least, most = _ordered(draw, axes, n)
-            yield Sample("clip", (x, least, most), _clipped, smooth=floating)
-            yield Sample("clip", (x, least), lambda a, b: np.maximum(a, b), smooth=floating)
+            yield Sample((x, least, most), _clipped, smooth=floating)
+            yield Sample((x, least), lambda a, b: np.maximum(a, b), smooth=floating)
 
 
 def _ordered(draw: Draw, axes: tuple[str, ...], n: int) -> tuple[Argument, Argument]:
@@ -117,40 +119,30 @@ def _ordered(draw: Draw, axes: tuple[str, ...], n: int) -> tuple[Argument, Argum
     return Argument(np.minimum(one, other), axes), Argument(np.maximum(one, other), axes)
 
 
-def truth(name: str, reference: Callable[..., Any], symbol: str = "") -> Operation:
-    """Return the operation of a function of two arrays of truth values."""
-
-    def samples(draw: Draw) -> Iterator[Sample]:
-        for n in draw.lengths():
-            yield Sample(name, tuple(draw.array((n,), axes=("n",)) for _ in range(2)), reference)
-        for row in draw.combinations(axes=PAIRS, n=CHOSEN, layout1=draw.layouts(), layout2=draw.layouts()):
-            given = zip(row["axes"], (row["layout1"], row["layout2"]), strict=True)
-            arrays = (draw.array(shaped(axes, row["n"]), axes=axes, layout=layout) for axes, layout in given)
-            yield Sample(name, tuple(arrays), reference)
-        x1, x2 = (draw.array((9,), axes=("n",)) for _ in range(2))
-        if symbol:
-            yield with_symbol(name, symbol, x1, x2, reference=reference)
-
-    return Operation(name, samples, ("bool",), ("bool",))
+@operations(("bool",), ("bool",))
+def truth(draw: Draw, name: str, reference: Callable[..., Any], symbol: str = "") -> Iterator[Sample]:
+    """Yield samples of a function of two arrays of truth values."""
+    for n in draw.lengths():
+        yield Sample(tuple(draw.array((n,), axes=("n",)) for _ in range(2)), reference)
+    for row in draw.combinations(axes=PAIRS, n=CHOSEN, layout1=draw.layouts(), layout2=draw.layouts()):
+        given = zip(row["axes"], (row["layout1"], row["layout2"]), strict=True)
+        arrays = (draw.array(shaped(axes, row["n"]), axes=axes, layout=layout) for axes, layout in given)
+        yield Sample(tuple(arrays), reference)
+    x1, x2 = (draw.array((9,), axes=("n",)) for _ in range(2))
+    if symbol:
+        yield with_symbol(symbol, x1, x2, reference=reference)
 
 
-def inverse(name: str, reference: Callable[..., Any]) -> Operation:
-    """Return the operation of a function of one array of truth values."""
-
-    def samples(draw: Draw) -> Iterator[Sample]:
-        for n in draw.lengths():
-            yield Sample(name, (draw.array((n,), axes=("n",)),), reference)
-        for row in draw.combinations(axes=FORMS, n=CHOSEN, layout=draw.layouts()):
-            x = draw.array(shaped(row["axes"], row["n"]), axes=row["axes"], layout=row["layout"])
-            yield Sample(name, (x,), reference)
-
-    return Operation(name, samples, ("bool",), ("bool",))
+@operations(("bool",), ("bool",))
+def inverse(draw: Draw, name: str, reference: Callable[..., Any]) -> Iterator[Sample]:
+    """Yield samples of a function of one array of truth values."""
+    for n in draw.lengths():
+        yield Sample((draw.array((n,), axes=("n",)),), reference)
+    for row in draw.combinations(axes=FORMS, n=CHOSEN, layout=draw.layouts()):
+        x = draw.array(shaped(row["axes"], row["n"]), axes=row["axes"], layout=row["layout"])
+        yield Sample((x,), reference)
 
 
-CHOOSING = (
-    Operation("where", _where, ALL, ("float32", "float64", "int64", "complex64", "bool")),
-    Operation("clip", _clip, (*FLOATS, *INTEGERS), ("float32", "float64", "int32", "uint8")),
-)
 TRUTHS = (
     truth("logical_and", np.logical_and),
     truth("logical_or", np.logical_or),

@@ -12,7 +12,7 @@ import numpy as np
 from xpgrad_conformance.generated.accuracy import PERIOD, repeated
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.layouts import constant_along
-from xpgrad_conformance.generated.operation import Operation
+from xpgrad_conformance.generated.operation import operations
 from xpgrad_conformance.generated.operations.elementwise_binary import CHOSEN, with_number, with_symbol
 from xpgrad_conformance.generated.points import PAIRS, shaped
 from xpgrad_conformance.generated.sample import Argument, Sample
@@ -54,41 +54,33 @@ def _grid(draw: Draw, name: str) -> tuple[Argument, Argument]:
     return Argument(x1, ("n",)), Argument(x2, ("n",))
 
 
-def division(name: str, symbol: str, reference: Callable[..., Any]) -> Operation:
-    """Return the operation of floor_divide or remainder; multiples, where they jump, have gradients by convention."""
+@operations()
+def division(draw: Draw, name: str, symbol: str, reference: Callable[..., Any]) -> Iterator[Sample]:
+    """Yield samples of floor_divide or remainder; multiples, where they jump, have gradients by convention."""
     what: dict[str, Any] = {"units": 0, "smooth": True}
-
-    def samples(draw: Draw) -> Iterator[Sample]:
-        for n in draw.lengths():
-            base = (min(n, PERIOD),)
-            hosts = [np.resize(make(draw, base, ("n",)).host, (n,)) for make in (_quarters, _divisors)]
-            yield Sample(name, tuple(Argument(host, ("n",)) for host in hosts), repeated(reference), **what)
-        x1, x2 = _grid(draw, name)
-        yield Sample(name, (x1, x2), repeated(reference), **what)
-        yield with_symbol(name, symbol, x1, x2, reference=reference, **what)
-        if name == "remainder":  # exact in Python, and as fmod
-            ends = ((2.0**14, 2.0**18), (2.0**28, 2.0**40)) if draw.dtype == "float32" else ((2.0**28, 2.0**40),) * 2
-            for low, high in ends:
-                x1 = draw.array((257,), low=low, high=high, axes=("n",))
-                x2 = draw.array((257,), low=0.1, high=3.0, axes=("n",))
-                yield Sample(name, (x1, x2), reference, units=1, scale=lambda a, b: np.abs(b), smooth=True)
-        for row in draw.combinations(axes=PAIRS, n=CHOSEN, layout1=draw.layouts(), layout2=draw.layouts()):
-            axes1, axes2 = row["axes"]
-            first = _quarters(draw, shaped(axes1, row["n"]), axes1, row["layout1"])
-            second = _divisors(draw, shaped(axes2, row["n"]), axes2, row["layout2"])
-            yield Sample(name, (first, second), reference, **what)
-        x = _divisors(draw, (33,), ("n",))
-        for number in NUMBERS:
-            for each in ("", symbol):
-                yield with_number(name, each, x, number, True, reference=reference, **what)
-                yield with_number(
-                    name, each, _quarters(draw, (33,), ("n",)), number, False, reference=reference, **what
-                )
-
-    return Operation(name, samples)
+    for n in draw.lengths():
+        base = (min(n, PERIOD),)
+        hosts = [np.resize(make(draw, base, ("n",)).host, (n,)) for make in (_quarters, _divisors)]
+        yield Sample(tuple(Argument(host, ("n",)) for host in hosts), repeated(reference), **what)
+    x1, x2 = _grid(draw, name)
+    yield Sample((x1, x2), repeated(reference), **what)
+    yield with_symbol(symbol, x1, x2, reference=reference, **what)
+    if name == "remainder":  # exact in Python, and as fmod
+        ends = ((2.0**14, 2.0**18), (2.0**28, 2.0**40)) if draw.dtype == "float32" else ((2.0**28, 2.0**40),) * 2
+        for low, high in ends:
+            x1 = draw.array((257,), low=low, high=high, axes=("n",))
+            x2 = draw.array((257,), low=0.1, high=3.0, axes=("n",))
+            yield Sample((x1, x2), reference, units=1, scale=lambda a, b: np.abs(b), smooth=True)
+    for row in draw.combinations(axes=PAIRS, n=CHOSEN, layout1=draw.layouts(), layout2=draw.layouts()):
+        axes1, axes2 = row["axes"]
+        first = _quarters(draw, shaped(axes1, row["n"]), axes1, row["layout1"])
+        second = _divisors(draw, shaped(axes2, row["n"]), axes2, row["layout2"])
+        yield Sample((first, second), reference, **what)
+    x = _divisors(draw, (33,), ("n",))
+    for number in NUMBERS:
+        for each in ("", symbol):
+            yield with_number(name, each, x, number, True, reference=reference, **what)
+            yield with_number(name, each, _quarters(draw, (33,), ("n",)), number, False, reference=reference, **what)
 
 
-DIVISIONS = (
-    division("floor_divide", "//", np.floor_divide),
-    division("remainder", "%", np.remainder),
-)
+DIVISIONS = (division("floor_divide", "//", np.floor_divide), division("remainder", "%", np.remainder))

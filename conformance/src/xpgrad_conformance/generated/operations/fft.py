@@ -9,8 +9,9 @@ import numpy as np
 from xpgrad.types import Shape
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.moved import around, combined, given, moving, swept
-from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, Operation
+from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, Operation, operations
 from xpgrad_conformance.generated.sample import Argument, Sample
+from xpgrad_conformance.generated.sizes import largest_factor
 
 NORMS = "backward", "ortho", "forward"
 PRIMES = 11, 13, 97, 127, 257, 4099
@@ -39,22 +40,9 @@ def _units(lengths: Sequence[int]) -> float:
 
     MKL adds as many products as such a factor is large, with less accurate roots of unity than other libraries.
     """
-    factors = [_largest_factor(n) for n in lengths]
+    factors = [largest_factor(n) for n in lengths]
     stages = sum(2 * math.log2(max(2, n)) for n in lengths)
     return 8 + stages + sum(20 * math.sqrt(p) for p in factors if p > 13)
-
-
-def _largest_factor(n: int) -> int:
-    """Return the largest prime factor."""
-    factor, largest = 2, 1
-    while n > 1:
-        if factor * factor > n:
-            return max(largest, n)
-        if n % factor == 0:
-            n, largest = n // factor, factor
-        else:
-            factor += 1
-    return largest
 
 
 def _one(draw: Draw, name: str, x: Argument, axis: int, n: int | None, norm: str) -> Sample:
@@ -70,7 +58,7 @@ def _transform(draw: Draw, name: str, x: Argument, lengths: Sequence[int], param
     """Return a transform to these lengths."""
     reference = getattr(np.fft, name)
     return Sample(
-        f"fft.{name}", (x,), reference, parameters, units=_units(lengths), scale=_largest(reference),
+        (x,), reference, parameters, units=_units(lengths), scale=_largest(reference),
         dtype=_result(name, draw.dtype), smooth=True,
     )  # fmt: skip
 
@@ -152,36 +140,28 @@ def _along_many(name: str) -> Operation:
     return Operation(f"fft.{name}", samples, *_dtypes(name))
 
 
-def _shifted(name: str) -> Operation:
+@operations((*FLOATS, *COMPLEX), ("float32", "complex64"), area="fft.")
+def _shifted(draw: Draw, name: str) -> Iterator[Sample]:
     reference = getattr(np.fft, name)
-
-    def samples(draw: Draw) -> Iterator[Sample]:
-        for n in swept(draw):
-            x = given(draw, (n,), "mixed", ("n",))
-            yield Sample(f"fft.{name}", (x,), reference, precise=False, smooth=True)
-        for row in combined(
-            draw, n=(1, 2, 5, 16, 33), axes=(None, 0, -1, (0, 2), (1,), (-1, 0)), layout=draw.layouts()
-        ):
-            x = given(draw, around(row["n"], draw.pick((0, 1, 2))), "mixed", layout=row["layout"])
-            yield moving(f"fft.{name}", (x,), reference, {"axes": row["axes"]}, smooth=True)
-
-    return Operation(f"fft.{name}", samples, (*FLOATS, *COMPLEX), ("float32", "complex64"))
+    for n in swept(draw):
+        x = given(draw, (n,), "mixed", ("n",))
+        yield Sample((x,), reference, precise=False, smooth=True)
+    for row in combined(draw, n=(1, 2, 5, 16, 33), axes=(None, 0, -1, (0, 2), (1,), (-1, 0)), layout=draw.layouts()):
+        x = given(draw, around(row["n"], draw.pick((0, 1, 2))), "mixed", layout=row["layout"])
+        yield moving((x,), reference, {"axes": row["axes"]}, smooth=True)
 
 
-def _frequencies(name: str) -> Operation:
+@operations(FLOATS, ("float32",), area="fft.")
+def _frequencies(draw: Draw, name: str) -> Iterator[Sample]:
     reference = getattr(np.fft, name)
-
-    def samples(draw: Draw) -> Iterator[Sample]:
-        options: dict[str, Any] = {"dtype": draw.s.dtype_of(draw.dtype), "device": draw.s.device}
-        for n in draw.lengths(4097, 1):
-            d = draw.pick((1.0, 0.1, 2.5, 1e-3))
-            yield Sample(
-                f"fft.{name}", (), lambda n, d: reference(n, np.longdouble(d)), {"n": n, "d": d}, units=4,
-                dtype=draw.dtype, call=lambda xp, n, d: getattr(xp.fft, name)(n, d=d, **options),
-                text=f"xp.fft.{name}({n}, d={d}, dtype=xp.{draw.dtype})",
-            )  # fmt: skip
-
-    return Operation(f"fft.{name}", samples, FLOATS, ("float32",))
+    options: dict[str, Any] = {"dtype": draw.s.dtype_of(draw.dtype), "device": draw.s.device}
+    for n in draw.lengths(4097, 1):
+        d = draw.pick((1.0, 0.1, 2.5, 1e-3))
+        yield Sample(
+            (), lambda n, d: reference(n, np.longdouble(d)), {"n": n, "d": d}, units=4,
+            dtype=draw.dtype, call=lambda xp, n, d: getattr(xp.fft, name)(n, d=d, **options),
+            text=f"xp.fft.{name}({n}, d={d}, dtype=xp.{draw.dtype})",
+        )  # fmt: skip
 
 
 TRANSFORMS = (

@@ -6,10 +6,11 @@ import numpy as np
 
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.moved import ALL, QUICK, around, combined, given, moving, others_of, positions, swept
-from xpgrad_conformance.generated.operation import Operation
+from xpgrad_conformance.generated.operation import operation
 from xpgrad_conformance.generated.sample import Argument, Sample
 
 
+@operation("take", ALL, QUICK)
 def _take(draw: Draw) -> Iterator[Sample]:
     for n in swept(draw):
         yield _taken("take", given(draw, (5, 2), "mixed", ("", "m")), positions(draw, (n,), 5), 0)
@@ -38,9 +39,10 @@ def _ends(index: Argument, n: int) -> Argument:
 
 
 def _taken(name: str, x: Argument, index: Argument, axis: int) -> Sample:
-    return moving(name, (x, index), getattr(np, name), {"axis": axis})
+    return moving((x, index), getattr(np, name), {"axis": axis})
 
 
+@operation("take_along_axis", ALL, QUICK)
 def _take_along_axis(draw: Draw) -> Iterator[Sample]:
     for n in swept(draw):
         yield _taken("take_along_axis", given(draw, (2, 5), "mixed"), positions(draw, (2, n), 5), 1)
@@ -68,7 +70,3 @@ def _take_along_axis(draw: Draw) -> Iterator[Sample]:
         x = given(draw, around(row["n"], row["place"], others), "mixed", layout=row["layout"])
         index = positions(draw, around(row["m"], row["place"], others), row["n"], row["other"], row["dtype"])
         yield _taken("take_along_axis", x, index, row["place"] - draw.pick((0, 3)))
-
-
-TAKE = Operation("take", _take, ALL, QUICK)
-TAKE_ALONG_AXIS = Operation("take_along_axis", _take_along_axis, ALL, QUICK)

@@ -22,7 +22,7 @@ from xpgrad_conformance.generated.moved import (
     swept,
     varied,
 )
-from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, Operation
+from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, operation
 from xpgrad_conformance.generated.sample import Argument, Sample
 
 ARRAY = "an array"
@@ -121,7 +121,7 @@ def _negative(draw: Draw, index: Argument, n: int) -> Argument:
 
 def _read(x: Argument, key: Key, arrays: tuple[Argument, ...] = ()) -> Sample:
     return moving(
-        "getitem", (x, *arrays), lambda x, *arrays: x[_filled(key, arrays)],
+        (x, *arrays), lambda x, *arrays: x[_filled(key, arrays)],
         smooth=finite(x) and not any(a.host.dtype == bool for a in arrays),
         call=lambda xp, x, *arrays: as_variable(x)[_filled(key, arrays)],
         text=f"xpgrad.as_variable(x0)[{_written(key, 1)}]",
@@ -140,7 +140,7 @@ def _assigned(draw: Draw, x: Argument, key: Key, arrays: tuple[Argument, ...] = 
         return changed
 
     return moving(
-        "setitem", (x, u, *arrays), reference, imports=IMPORTS,
+        (x, u, *arrays), reference, imports=IMPORTS,
         call=lambda xp, x, u, *arrays: setitem(x, u, index=_filled(key, arrays)),
         text=f"setitem(x0, x1, index=({_written(key, 2, inside=False)},))",
     )  # fmt: skip
@@ -156,7 +156,7 @@ def _number(draw: Draw, x: Argument, key: Key) -> Sample:
         return changed
 
     return moving(
-        "setitem", (x,), reference, smooth=False, call=lambda xp, x: setitem(x, number, index=_filled(key, ())),
+        (x,), reference, smooth=False, call=lambda xp, x: setitem(x, number, index=_filled(key, ())),
         text=f"setitem(x0, {number}, index=({_written(key, 1, inside=False)},))", imports=IMPORTS,
     )  # fmt: skip
 
@@ -184,6 +184,7 @@ PAIRS = (5, 1025), (1025, 5), (3, 4097), (65, 65)
 """Shapes of arrays that are indexed by two arrays."""
 
 
+@operation("getitem", ALL, QUICK, ())
 def _getitem(draw: Draw) -> Iterator[Sample]:
     for n in swept(draw, least=1):
         x = given(draw, (n,), "mixed")
@@ -223,6 +224,7 @@ def _mask(draw: Draw, shape: Shape) -> Argument:
     return Argument(host, layout=varied(draw), kept=True)
 
 
+@operation("setitem", ALL, QUICK, ())
 def _setitem(draw: Draw) -> Iterator[Sample]:
     for n in swept(draw, least=1):
         x = given(draw, (n,), "mixed")
@@ -245,6 +247,7 @@ def _masked(draw: Draw, x: Argument) -> Sample:
     return _assigned(draw, x, (ARRAY,), (_mask(draw, x.host.shape[: draw.pick((1, 2, 3))]),))
 
 
+@operation("scatter_add", (*FLOATS, *COMPLEX), ("float32", "float64", "complex64"), ("index_arrays",))
 def _scatter_add(draw: Draw) -> Iterator[Sample]:
     """Yield additions at frequently repeated positions: small integers, so that every sum is exact."""
     for n in swept(draw):
@@ -284,7 +287,7 @@ def _together(draw: Draw, n: int, m: int) -> Sample:
         return total
 
     return Sample(
-        "scatter_add", (given(draw, (n,), "integers"), one, other, *parts), reference, call=call,
+        (given(draw, (n,), "integers"), one, other, *parts), reference, call=call,
         text="xpgrad.grad([x0[1:], x0[x1], x0[x2]], [x0], [x3, x4, x5])",
     )  # fmt: skip
 
@@ -302,15 +305,8 @@ def _sum(x: Argument, values: Argument, key: Key, arrays: tuple[Argument, ...], 
         return total
 
     return Sample(
-        "scatter_add", (x, values, *arrays), reference, units=units, smooth=True,
+        (x, values, *arrays), reference, units=units, smooth=True,
         scale=(lambda x, values, *arrays: reference(abs(x), abs(values), *arrays)) if units else None,
         call=lambda xp, x, values, *arrays: xp.scatter_add(x, _filled(key, arrays), values),
         text=f"xp.scatter_add(x0, ({_written(key, 2, inside=False)},), x1)",
     )  # fmt: skip
-
-
-GETITEM = Operation("getitem", _getitem, ALL, QUICK, ())
-SETITEM = Operation("setitem", _setitem, ALL, QUICK, ())
-SCATTER_ADD = Operation(
-    "scatter_add", _scatter_add, (*FLOATS, *COMPLEX), ("float32", "float64", "complex64"), ("index_arrays",)
-)

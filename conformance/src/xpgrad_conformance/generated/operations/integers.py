@@ -122,7 +122,6 @@ def of_two(name: str, reference: Callable[..., Any], symbol: str = "", dtype: st
         for shapes in (((9,), (9,)), ((9,), ()), ((), (9,)), ((3, 1), (3,))):
             x1, x2 = _small(draw, name, shapes[0], 0), _small(draw, name, shapes[1], 1, other)
             yield Sample(
-                name,
                 (Argument(x1), Argument(x2)),
                 lambda a, b: reference(a.astype(both), b.astype(both)),
                 dtype=dtype or both,
@@ -131,21 +130,21 @@ def of_two(name: str, reference: Callable[..., Any], symbol: str = "", dtype: st
     def samples(draw: Draw) -> Iterator[Sample]:
         for n in _lengths(draw):
             yield Sample(
-                name, (argument(draw, ("n",), n, 0), argument(draw, ("n",), n, 1)), reference, dtype=dtype or draw.dtype
+                (argument(draw, ("n",), n, 0), argument(draw, ("n",), n, 1)), reference, dtype=dtype or draw.dtype
             )
         bits = tuple(range(np.iinfo(draw.dtype).bits))
         x1, x2 = _grid(name, draw.dtype, bits if name.endswith("shift") else EXPONENTS if name == "pow" else ())
         x1, x2 = Argument(x1, ("n",)), Argument(x2, ("n",))
-        yield Sample(name, (x1, x2), reference, dtype=dtype or draw.dtype)
+        yield Sample((x1, x2), reference, dtype=dtype or draw.dtype)
         if symbol:
-            yield with_symbol(name, symbol, x1, x2, reference=reference, dtype=dtype or draw.dtype)
+            yield with_symbol(symbol, x1, x2, reference=reference, dtype=dtype or draw.dtype)
         for axes1, axes2 in PAIRS[4:]:
             first, second = argument(draw, axes1, 4097, 0), argument(draw, axes2, 4097, 1)
-            yield Sample(name, (first, second), reference, dtype=dtype or draw.dtype)
+            yield Sample((first, second), reference, dtype=dtype or draw.dtype)
         for row in draw.combinations(axes=PAIRS, n=CHOSEN, layout1=draw.layouts(), layout2=draw.layouts()):
             first = argument(draw, row["axes"][0], row["n"], 0, row["layout1"])
             second = argument(draw, row["axes"][1], row["n"], 1, row["layout2"])
-            yield Sample(name, (first, second), reference, dtype=dtype or draw.dtype)
+            yield Sample((first, second), reference, dtype=dtype or draw.dtype)
         for number in (1, 2, 3):
             for left in (False, True):
                 x = argument(draw, ("n",), 33, 1 if left else 0)
@@ -182,7 +181,7 @@ def of_one(
     dtypes = tuple(d for d in INTEGERS if not (signed and d.startswith("u")))
 
     def sample(host: Any, axes: tuple[str, ...], layout: str = "contiguous") -> Sample:
-        return Sample(name, (Argument(host, axes, layout),), reference, dtype=dtype)
+        return Sample((Argument(host, axes, layout),), reference, dtype=dtype)
 
     def samples(draw: Draw) -> Iterator[Sample]:
         info = np.iinfo(draw.dtype)

@@ -7,7 +7,7 @@ import numpy as np
 
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.layers import lengths, written
-from xpgrad_conformance.generated.operation import Operation
+from xpgrad_conformance.generated.operation import operations
 from xpgrad_conformance.generated.points import SPECIAL
 from xpgrad_conformance.generated.sample import Argument, Sample
 
@@ -57,26 +57,24 @@ UNITS = {
 }  # fmt: skip
 
 
-def _special(name: str, ranges: tuple[tuple[float, float], ...]) -> Operation:
+@operations(needs=(), area="special.")
+def _special(draw: Draw, name: str, ranges: tuple[tuple[float, float], ...]) -> Iterator[Sample]:
     def called(x: Argument, smooth: bool = True) -> Sample:
         text, units = f"xp.special.{name}(x0)", UNITS.get(name, 64.0)
         call: Callable[..., Any] = lambda xp, x: getattr(xp.special, name)(x)  # noqa: E731
-        return written(f"special.{name}", call, text, x, units=units, smooth=smooth)
+        return written(call, text, x, units=units, smooth=smooth)
 
-    def samples(draw: Draw) -> Iterator[Sample]:
-        for n in lengths(draw, 5000):
-            low, high = draw.pick(ranges)
-            x = draw.array((n,), low=low, high=high, axes=("n",))
-            yield called(x)
-        for row in draw.combinations(n=(3, 40), range=ranges, layout=draw.layouts()):
-            x = draw.array((row["n"], 3), low=row["range"][0], high=row["range"][1], layout=row["layout"])
-            yield called(x)
-        some = [each for each in (*SPECIAL, np.nan) if each not in OPEN.get(name, ())]
-        yield called(Argument(draw.rng.permutation(np.asarray(some, draw.dtype)), ("n",)), smooth=False)
-        for low, high in FAR[name]:
-            yield called(draw.array((19,), low=low, high=high, axes=("n",)), smooth=False)
-
-    return Operation(f"special.{name}", samples, needs=())
+    for n in lengths(draw, 5000):
+        low, high = draw.pick(ranges)
+        x = draw.array((n,), low=low, high=high, axes=("n",))
+        yield called(x)
+    for row in draw.combinations(n=(3, 40), range=ranges, layout=draw.layouts()):
+        x = draw.array((row["n"], 3), low=row["range"][0], high=row["range"][1], layout=row["layout"])
+        yield called(x)
+    some = [each for each in (*SPECIAL, np.nan) if each not in OPEN.get(name, ())]
+    yield called(Argument(draw.rng.permutation(np.asarray(some, draw.dtype)), ("n",)), smooth=False)
+    for low, high in FAR[name]:
+        yield called(draw.array((19,), low=low, high=high, axes=("n",)), smooth=False)
 
 
 FUNCTIONS = tuple(_special(name, ranges) for name, ranges in RANGES.items())

@@ -8,7 +8,7 @@ import numpy as np
 
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.layers import layer, lengths
-from xpgrad_conformance.generated.operation import Operation
+from xpgrad_conformance.generated.operation import operation, operations
 from xpgrad_conformance.generated.sample import Argument, Sample
 from xpgrad_conformance.generated.sizes import BATCHES
 
@@ -41,52 +41,49 @@ def _size(row: dict[str, Any], draw: Draw) -> int:
     return int(row["dilate"] * (row["ksize"] - 1) + 1 + draw.rng.integers(0, 5))
 
 
-def _convolution(name: str) -> Operation:
+@operations(needs=(), area="F.")
+def _convolution(draw: Draw, name: str) -> Iterator[Sample]:
     transposed = "de" in name
-
-    def samples(draw: Draw) -> Iterator[Sample]:
-        for row in draw.combinations(**{**GEOMETRIES, "layout": _layouts(draw)}):
-            sizes = tuple(_size(row, draw) for _ in range(row["ndim"]))
-            channels = row["groups"] * int(draw.rng.integers(1, 3)), row["groups"] * int(draw.rng.integers(1, 4))
-            if transposed and any(_unpadded(n, row) < 1 for n in sizes):
-                continue
-            yield _sample(draw, name, row, sizes, channels)
-        for n in lengths(draw, LENGTH, 3):
-            row = {"ndim": 1, "ksize": 3, "stride": 1, "pad": 1, "dilate": 1, "groups": 1, "bias": True}
-            row |= {"layout": draw.pick(_layouts(draw)), "batch": 2}
-            yield _sample(draw, name, row, (n,), (2, 3))
-            yield _sample(draw, name, row, (4,), (n, 1) if n % 2 else (1, n))
-        for _ in range(TILED[draw.quick]):  # as many channels and rows as tiles and vectors have, and some more
-            groups = draw.pick((1, 1, 1, 2, 3))
-            row = {"ndim": 2, "ksize": draw.pick((3, 3, 3, 5)), "stride": draw.pick((1, 1, 1, 2))}
-            row |= {"pad": draw.pick((0, 1)), "dilate": draw.pick((1, 2))}
-            row |= {"groups": groups, "bias": True, "layout": "contiguous", "batch": draw.pick((1, 2))}
-            channels = groups * draw.pick((1, 8, 16)), groups * draw.pick((2, 7, 8))
-            long = draw.rng.permutation([draw.rng.integers(9, 24), draw.rng.integers(30, 80)])
-            yield _sample(draw, name, row, tuple(long.tolist()), channels)
-        for k in (0, 1):  # sizes with special algorithms in some libraries, of even and odd widths
-            row = {"ndim": 2, "ksize": 3, "stride": 1, "pad": draw.pick((0, 1)), "dilate": 1, "groups": 1, "bias": True}
-            sizes = int(draw.rng.integers(5, 12)), int(2 * draw.rng.integers(5, 12) + k)
-            channels = draw.pick((16, 17, 32)), draw.pick((8, 16, 19))
-            yield _sample(draw, name, row | {"layout": "contiguous", "batch": draw.pick((1, 2))}, sizes, channels)
-        for _ in range(UNEVEN[draw.quick]):
-            row, sizes = _uneven(draw, ("ksize", "stride", "pad", "dilate"))
-            groups = draw.pick((1, 1, 2, 3))
-            if transposed and any(_unpadded(n, each) < 1 for n, each in zip(sizes, _by_axis(row), strict=True)):
-                continue
-            row |= {"groups": groups, "bias": draw.pick((False, True)), "layout": draw.pick(_layouts(draw))}
-            yield _sample(draw, name, row, sizes, (groups * draw.pick((1, 2, 3)), groups * draw.pick((1, 2))))
-        for options, sizes in _evenly_padded(draw):
-            yield _sample(draw, name, options | {"dilate": 1, "groups": 1, "bias": False}, sizes, (2, 3))
-        for batch in BATCHES if not draw.quick else (draw.pick(BATCHES[1:4]), BATCHES[4]):
-            row = {"ndim": 1, "ksize": 2, "stride": 1, "pad": 0, "dilate": 1, "groups": 1, "bias": True}
-            yield _sample(draw, name, row | {"layout": "contiguous", "batch": batch}, (4,), (2, 3))
-        for k in WIDE:
-            row = {"ksize": k, "stride": 1, "pad": draw.pick((0, 1)), "dilate": 1, "groups": draw.pick((1, 2))}
-            row |= {"ndim": 1 if k > 9 else draw.pick((1, 2)), "layout": draw.pick(_layouts(draw)), "batch": 2}
-            yield _sample(draw, name, row | {"bias": False}, (k + 2,) * row["ndim"], (2, 2))
-
-    return Operation(f"F.{name}", samples, needs=())
+    for row in draw.combinations(**{**GEOMETRIES, "layout": _layouts(draw)}):
+        sizes = tuple(_size(row, draw) for _ in range(row["ndim"]))
+        channels = row["groups"] * int(draw.rng.integers(1, 3)), row["groups"] * int(draw.rng.integers(1, 4))
+        if transposed and any(_unpadded(n, row) < 1 for n in sizes):
+            continue
+        yield _sample(draw, name, row, sizes, channels)
+    for n in lengths(draw, LENGTH, 3):
+        row = {"ndim": 1, "ksize": 3, "stride": 1, "pad": 1, "dilate": 1, "groups": 1, "bias": True}
+        row |= {"layout": draw.pick(_layouts(draw)), "batch": 2}
+        yield _sample(draw, name, row, (n,), (2, 3))
+        yield _sample(draw, name, row, (4,), (n, 1) if n % 2 else (1, n))
+    for _ in range(TILED[draw.quick]):  # as many channels and rows as tiles and vectors have, and some more
+        groups = draw.pick((1, 1, 1, 2, 3))
+        row = {"ndim": 2, "ksize": draw.pick((3, 3, 3, 5)), "stride": draw.pick((1, 1, 1, 2))}
+        row |= {"pad": draw.pick((0, 1)), "dilate": draw.pick((1, 2))}
+        row |= {"groups": groups, "bias": True, "layout": "contiguous", "batch": draw.pick((1, 2))}
+        channels = groups * draw.pick((1, 8, 16)), groups * draw.pick((2, 7, 8))
+        long = draw.rng.permutation([draw.rng.integers(9, 24), draw.rng.integers(30, 80)])
+        yield _sample(draw, name, row, tuple(long.tolist()), channels)
+    for k in (0, 1):  # sizes with special algorithms in some libraries, of even and odd widths
+        row = {"ndim": 2, "ksize": 3, "stride": 1, "pad": draw.pick((0, 1)), "dilate": 1, "groups": 1, "bias": True}
+        sizes = int(draw.rng.integers(5, 12)), int(2 * draw.rng.integers(5, 12) + k)
+        channels = draw.pick((16, 17, 32)), draw.pick((8, 16, 19))
+        yield _sample(draw, name, row | {"layout": "contiguous", "batch": draw.pick((1, 2))}, sizes, channels)
+    for _ in range(UNEVEN[draw.quick]):
+        row, sizes = _uneven(draw, ("ksize", "stride", "pad", "dilate"))
+        groups = draw.pick((1, 1, 2, 3))
+        if transposed and any(_unpadded(n, each) < 1 for n, each in zip(sizes, _by_axis(row), strict=True)):
+            continue
+        row |= {"groups": groups, "bias": draw.pick((False, True)), "layout": draw.pick(_layouts(draw))}
+        yield _sample(draw, name, row, sizes, (groups * draw.pick((1, 2, 3)), groups * draw.pick((1, 2))))
+    for options, sizes in _evenly_padded(draw):
+        yield _sample(draw, name, options | {"dilate": 1, "groups": 1, "bias": False}, sizes, (2, 3))
+    for batch in BATCHES if not draw.quick else (draw.pick(BATCHES[1:4]), BATCHES[4]):
+        row = {"ndim": 1, "ksize": 2, "stride": 1, "pad": 0, "dilate": 1, "groups": 1, "bias": True}
+        yield _sample(draw, name, row | {"layout": "contiguous", "batch": batch}, (4,), (2, 3))
+    for k in WIDE:
+        row = {"ksize": k, "stride": 1, "pad": draw.pick((0, 1)), "dilate": 1, "groups": draw.pick((1, 2))}
+        row |= {"ndim": 1 if k > 9 else draw.pick((1, 2)), "layout": draw.pick(_layouts(draw)), "batch": 2}
+        yield _sample(draw, name, row | {"bias": False}, (k + 2,) * row["ndim"], (2, 2))
 
 
 def _uneven(draw: Draw, keys: Sequence[str]) -> tuple[dict[str, Any], tuple[int, ...]]:
@@ -134,37 +131,35 @@ def _sample(draw: Draw, name: str, row: dict[str, Any], sizes: tuple[int, ...], 
     return layer(f"F.{name}", *arrays, **options)
 
 
-def _pooling(name: str, units: float) -> Operation:
-    def samples(draw: Draw) -> Iterator[Sample]:
-        factors = {key: GEOMETRIES[key] for key in ("ndim", "ksize", "stride", "pad", "batch")}
-        for row in draw.combinations(**factors, layout=_layouts(draw)[:-1]):
-            if row["pad"] < row["ksize"]:
-                least = 2 * row["pad"] + 2 if name == "unpooling_nd" else max(1, row["ksize"] - 2 * row["pad"])
-                sizes = tuple(int(draw.rng.integers(least, 9)) for _ in range(row["ndim"]))
-                yield _pooled(draw, name, units, row, sizes, 2)
-        for n in lengths(draw, LENGTH, 3):
-            row = {"ksize": 2, "stride": int(draw.rng.integers(1, 4)), "pad": int(draw.rng.integers(0, 2)), "batch": 2}
-            row |= {"layout": draw.pick(_layouts(draw)[:-1])}
-            yield _pooled(draw, name, units, row, (n,), 1)
-            yield _pooled(draw, name, units, row, (5, 4), min(n, 300))
-        for value in (np.nan, np.inf, -np.inf, 1e20) if name != "unpooling_nd" else ():
-            row = {"ksize": 2, "stride": 1, "pad": 0, "batch": 2, "layout": "contiguous"}
-            sample = _pooled(draw, name, units, row, (7,), 3)
-            sample.hosts[0][:, draw.rng.integers(3), draw.rng.integers(7)] = value
-            yield replace(sample, smooth=False)
-        for _ in range(UNEVEN[draw.quick]):
-            row, sizes = _uneven(draw, ("ksize", "stride", "pad"))
-            if name == "unpooling_nd":
-                sizes = tuple(n + 2 * pad + 1 for n, pad in zip(sizes, row["pad"], strict=True))
-            row["layout"] = draw.pick(_layouts(draw)[:-1])
-            yield _pooled(draw, name, units, row, sizes, draw.pick((1, 2, 3)))
-        for options, sizes in _evenly_padded(draw) if name != "unpooling_nd" else ():
-            yield _pooled(draw, name, units, options, sizes, 2)
-        for k in WIDE:
-            row = {"ksize": k, "stride": 1, "pad": int(draw.rng.integers(0, 2)), "batch": 2, "layout": "contiguous"}
-            yield _pooled(draw, name, units, row, (k + 3,), 2)
-
-    return Operation(f"F.{name}", samples, needs=())
+@operations(needs=(), area="F.")
+def _pooling(draw: Draw, name: str, units: float) -> Iterator[Sample]:
+    factors = {key: GEOMETRIES[key] for key in ("ndim", "ksize", "stride", "pad", "batch")}
+    for row in draw.combinations(**factors, layout=_layouts(draw)[:-1]):
+        if row["pad"] < row["ksize"]:
+            least = 2 * row["pad"] + 2 if name == "unpooling_nd" else max(1, row["ksize"] - 2 * row["pad"])
+            sizes = tuple(int(draw.rng.integers(least, 9)) for _ in range(row["ndim"]))
+            yield _pooled(draw, name, units, row, sizes, 2)
+    for n in lengths(draw, LENGTH, 3):
+        row = {"ksize": 2, "stride": int(draw.rng.integers(1, 4)), "pad": int(draw.rng.integers(0, 2)), "batch": 2}
+        row |= {"layout": draw.pick(_layouts(draw)[:-1])}
+        yield _pooled(draw, name, units, row, (n,), 1)
+        yield _pooled(draw, name, units, row, (5, 4), min(n, 300))
+    for value in (np.nan, np.inf, -np.inf, 1e20) if name != "unpooling_nd" else ():
+        row = {"ksize": 2, "stride": 1, "pad": 0, "batch": 2, "layout": "contiguous"}
+        sample = _pooled(draw, name, units, row, (7,), 3)
+        sample.hosts[0][:, draw.rng.integers(3), draw.rng.integers(7)] = value
+        yield replace(sample, smooth=False)
+    for _ in range(UNEVEN[draw.quick]):
+        row, sizes = _uneven(draw, ("ksize", "stride", "pad"))
+        if name == "unpooling_nd":
+            sizes = tuple(n + 2 * pad + 1 for n, pad in zip(sizes, row["pad"], strict=True))
+        row["layout"] = draw.pick(_layouts(draw)[:-1])
+        yield _pooled(draw, name, units, row, sizes, draw.pick((1, 2, 3)))
+    for options, sizes in _evenly_padded(draw) if name != "unpooling_nd" else ():
+        yield _pooled(draw, name, units, options, sizes, 2)
+    for k in WIDE:
+        row = {"ksize": k, "stride": 1, "pad": int(draw.rng.integers(0, 2)), "batch": 2, "layout": "contiguous"}
+        yield _pooled(draw, name, units, row, (k + 3,), 2)
 
 
 def _pooled(draw: Draw, name: str, units: float, row: dict[str, Any], sizes: tuple[int, ...], channels: int) -> Sample:
@@ -180,6 +175,7 @@ def _pooled(draw: Draw, name: str, units: float, row: dict[str, Any], sizes: tup
     return layer(f"F.{name}", x, units=units, scale=scale, ksize=row["ksize"], stride=row["stride"], pad=row["pad"])
 
 
+@operation("F.im2col", needs=())
 def _columns(draw: Draw) -> Iterator[Sample]:
     for row in draw.combinations(
         **{k: GEOMETRIES[k] for k in ("ksize", "stride", "pad", "dilate")}, cover=(False, True)
@@ -196,6 +192,7 @@ def _columns(draw: Draw) -> Iterator[Sample]:
             yield layer("F.im2col", x, cover_all=draw.pick((False, True)), **options)
 
 
+@operation("ops.convolve", needs=())
 def _convolve(draw: Draw) -> Iterator[Sample]:
     for n in lengths(draw, 1100, 1):
         others = (1, 2, 9, 64) if n < 300 else (3, 65)
@@ -211,6 +208,4 @@ WINDOWS = (
     _pooling("max_pooling_nd", 0.0),
     _pooling("average_pooling_nd", 16.0),
     _pooling("unpooling_nd", 0.0),
-    Operation("F.im2col", _columns, needs=()),
-    Operation("ops.convolve", _convolve, needs=()),
 )

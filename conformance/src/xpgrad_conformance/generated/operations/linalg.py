@@ -9,7 +9,7 @@ from xpgrad.types import Shape
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.matrices import SCALES, SIZES, argument, rectangular, regular, square
 from xpgrad_conformance.generated.moved import around, given, swept
-from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, Operation
+from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, operation
 from xpgrad_conformance.generated.sample import Argument, Sample
 
 EVERY = (*FLOATS, *COMPLEX)
@@ -33,27 +33,29 @@ def bound(n: int) -> float:
     return 32.0 + 8 * n
 
 
-def _regular(name: str, arguments: tuple[Argument, ...], reference: Callable[..., Any], **options: Any) -> Sample:
+def _regular(arguments: tuple[Argument, ...], reference: Callable[..., Any], **options: Any) -> Sample:
     """Return a call with matrices at which the function has derivatives."""
-    return Sample(f"linalg.{name}", arguments, reference, precise=False, smooth=True, **options)
+    return Sample(arguments, reference, precise=False, smooth=True, **options)
 
 
+@operation("linalg.inv", EVERY, QUICK)
 def _inv(draw: Draw) -> Iterator[Sample]:
     for batch, n, kind, layout in square(draw):
         x = argument(regular(draw, batch, n, kind), layout)
-        yield _regular("inv", (x,), np.linalg.inv, units=bound(n), scale=scaled(np.linalg.inv))
+        yield _regular((x,), np.linalg.inv, units=bound(n), scale=scaled(np.linalg.inv))
 
 
+@operation("linalg.det", EVERY, QUICK)
 def _det(draw: Draw) -> Iterator[Sample]:
     for batch, n, kind, layout in square(draw):
         if kind in ("large", "tiny") and n > 2:
             continue
         x = argument(regular(draw, batch, n, kind), layout)
         rounded = 4 * abs(np.log(SCALES.get(kind, 1.0))) * n  # NumPy's is the exponential of a sum of logarithms
-        yield _regular("det", (x,), np.linalg.det, units=bound(n) + rounded)
+        yield _regular((x,), np.linalg.det, units=bound(n) + rounded)
     for host in _singular():
         x = Argument(host.astype(draw.dtype))
-        yield Sample("linalg.det", (x,), np.linalg.det, units=8.0, scale=lambda x: 1.0, precise=False)
+        yield Sample((x,), np.linalg.det, units=8.0, scale=lambda x: 1.0, precise=False)
 
 
 def _singular() -> Iterator[Any]:
@@ -65,22 +67,24 @@ def _singular() -> Iterator[Any]:
     yield np.asarray([[[0.0, 0.0], [1.0, 3.0]], [[2.0, 2.0], [2.0, 2.0]]])
 
 
+@operation("linalg.slogdet", EVERY, QUICK)
 def _slogdet(draw: Draw) -> Iterator[Sample]:
     for batch, n, kind, layout in square(draw):
         x = argument(regular(draw, batch, n, kind), layout)
         yield _regular(
-            "slogdet", (x,), lambda x: tuple(np.linalg.slogdet(x)), dtype=(draw.dtype, REAL[draw.dtype]),
+            (x,), lambda x: tuple(np.linalg.slogdet(x)), dtype=(draw.dtype, REAL[draw.dtype]),
             units=bound(n), scale=lambda x: (1.0, 1.0 + abs(np.linalg.slogdet(x)[1])),
         )  # fmt: skip
     for shape in ((1, 1), (3, 3), (2, 4, 4)):
         host = np.ones(shape, draw.dtype)
         host[..., 0] = 0
         yield Sample(
-            "linalg.slogdet", (Argument(host),), lambda x: tuple(np.linalg.slogdet(x)), precise=False,
+            (Argument(host),), lambda x: tuple(np.linalg.slogdet(x)), precise=False,
             dtype=(draw.dtype, REAL[draw.dtype]),
         )  # fmt: skip
 
 
+@operation("linalg.solve", EVERY, QUICK)
 def _solve(draw: Draw) -> Iterator[Sample]:
     for batch, n, kind, layout in square(draw):
         for shape in (draw.pick(((n,), (n, 1), (n, 3))), (n, draw.pick((2, 33)))):
@@ -91,10 +95,10 @@ def _solve(draw: Draw) -> Iterator[Sample]:
             axes = (*(f"b{len(batch) - len(over) + i}" for i in range(len(over))), *[""] * len(shape))
             b = draw.array((*over, *shape), axes=axes)
             b = Argument(b.host, b.axes, "contiguous" if layout == "strided" else layout, kept=True)
-            yield _regular("solve", (x, b), solve, units=bound(n), scale=scaled(solve, min(b.host.ndim, 2)))
+            yield _regular((x, b), solve, units=bound(n), scale=scaled(solve, min(b.host.ndim, 2)))
     for rows, columns in ((3, 65), (17, 129), (2, 1025)):
         x, b = argument(regular(draw, (), rows)), draw.array((rows, columns))
-        yield _regular("solve", (x, b), solve, units=bound(rows), scale=scaled(solve))
+        yield _regular((x, b), solve, units=bound(rows), scale=scaled(solve))
 
 
 def solve(a: Any, b: Any) -> Any:
@@ -104,16 +108,17 @@ def solve(a: Any, b: Any) -> Any:
     return np.linalg.solve(a, np.broadcast_to(b, (*a.shape[:-2], *b.shape))[..., None])[..., 0]
 
 
+@operation("linalg.pinv", EVERY, QUICK)
 def _pinv(draw: Draw) -> Iterator[Sample]:
     for m, n in ((1, 1), (1, 3), (4, 1), (2, 2), (3, 2), (2, 3), (9, 16), (17, 8), (33, 33), (65, 3), (3, 65)):
         for batch in ((), draw.pick(((2,), (3, 2), (17,)))):
             host = rectangular(draw, batch, m, n).astype(draw.dtype)
             x = argument(host, draw.pick(draw.layouts(broadcast=False)))
-            yield _regular("pinv", (x,), np.linalg.pinv, units=2 * bound(max(m, n)), scale=scaled(np.linalg.pinv))
+            yield _regular((x,), np.linalg.pinv, units=2 * bound(max(m, n)), scale=scaled(np.linalg.pinv))
     for x, rank in _ranks(draw):
         if rank:
             yield Sample(
-                "linalg.pinv", (x,), lambda x, rtol: np.linalg.pinv(x, rcond=rtol), {"rtol": 1e-3},
+                (x,), lambda x, rtol: np.linalg.pinv(x, rcond=rtol), {"rtol": 1e-3},
                 units=2 * bound(65), scale=scaled(lambda x, rtol: np.linalg.pinv(x, rcond=rtol)), precise=False,
             )  # fmt: skip
 
@@ -126,25 +131,24 @@ def _ranks(draw: Draw) -> Iterator[tuple[Argument, int]]:
             yield argument((one[..., :rank] @ other[..., :rank, :]).astype(draw.dtype)), rank
 
 
+@operation("linalg.matrix_rank", EVERY, QUICK)
 def _matrix_rank(draw: Draw) -> Iterator[Sample]:
     for x, rank in _ranks(draw):
-        yield Sample(
-            "linalg.matrix_rank", (x,), lambda x, rtol, rank=rank: np.full(x.shape[:-2], rank), {"rtol": 1e-3},
-            dtype="int",
-        )  # fmt: skip
+        yield Sample((x,), lambda x, rtol, rank=rank: np.full(x.shape[:-2], rank), {"rtol": 1e-3}, dtype="int")
     for n in (1, 3, 16, 33, 65):
         for zeros in {0, 1, n // 2, n}:
             host = np.diag(np.where(draw.rng.permutation(n) < zeros, 0.0, draw.rng.uniform(0.5, 2.0, n)))
             size = 2.0 ** draw.pick((0, 24, -24))  # ranks do not depend on the scale
             x = Argument((host[draw.rng.permutation(n)] * size).astype(draw.dtype))
-            yield Sample("linalg.matrix_rank", (x,), lambda x, rank=n - zeros: np.asarray(rank), dtype="int")
+            yield Sample((x,), lambda x, rank=n - zeros: np.asarray(rank), dtype="int")
     for n in (2, 5, 17):  # stacks of large and small matrices with different ranks
         ranks, sizes = draw.rng.integers(0, n + 1, (3, 1)), draw.rng.permutation([1.0, 2.0**30, 2.0**-30])
         values = (np.arange(n) < ranks) * draw.rng.uniform(0.5, 2.0, (3, n)) * sizes[:, None]
         x = Argument((np.eye(n) * values[:, None]).astype(draw.dtype), kept=True)
-        yield Sample("linalg.matrix_rank", (x,), np.linalg.matrix_rank, dtype="int", precise=False)
+        yield Sample((x,), np.linalg.matrix_rank, dtype="int", precise=False)
 
 
+@operation("linalg.matrix_power", EVERY, QUICK)
 def _matrix_power(draw: Draw) -> Iterator[Sample]:
     for row in draw.combinations(
         n=(-3, -2, -1, 0, 1, 2, 3, 4, 5, 7, 8), size=(1, 2, 3, 8, 17, 33), batch=((), (2,), (3, 2))
@@ -152,12 +156,13 @@ def _matrix_power(draw: Draw) -> Iterator[Sample]:
         host = regular(draw, row["batch"], row["size"], draw.pick(("ordinary", "permutation")))
         layout = draw.pick(draw.layouts(broadcast=False))
         yield _regular(
-            "matrix_power", (argument(host, layout),), np.linalg.matrix_power, parameters={"n": row["n"]},
+            (argument(host, layout),), np.linalg.matrix_power, parameters={"n": row["n"]},
             units=8 * bound(row["size"]), scale=lambda x, n: 2.0 ** abs(n),
             call=lambda xp, x, n: xp.linalg.matrix_power(x, n), text=f"xp.linalg.matrix_power(x0, {row['n']})",
         )  # fmt: skip
 
 
+@operation("linalg.vector_norm", EVERY, QUICK)
 def _vector_norm(draw: Draw) -> Iterator[Sample]:
     for n in swept(draw, least=1):
         units = 32.0 if n >= 5000 else 4.0 + (n / 4 if draw.dtype in COMPLEX else 0)  # moduli have digits to be rounded
@@ -183,7 +188,7 @@ def _vector_norm(draw: Draw) -> Iterator[Sample]:
 def _norm(draw: Draw, x: Argument, units: float, **parameters: Any) -> Sample:
     parameters = {"ord": 2, "axis": None, "keepdims": False} | parameters
     return Sample(
-        "linalg.vector_norm", (x,), vector_norm, parameters, units=units, dtype=REAL[draw.dtype],
+        (x,), vector_norm, parameters, units=units, dtype=REAL[draw.dtype],
         smooth=parameters["ord"] != 0 and bool(np.isfinite(x.host).all()) and bool(x.host.any()),
     )  # fmt: skip
 
@@ -198,6 +203,7 @@ def vector_norm(x: Any, axis: Any, keepdims: bool, ord: float) -> Any:
     return np.sum(size**ord, axis=over, keepdims=keepdims) ** (np.ones((), size.dtype) / ord)
 
 
+@operation("linalg.matrix_norm", EVERY, QUICK)
 def _matrix_norm(draw: Draw) -> Iterator[Sample]:
     orders = ("fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf)
     sizes = (1, 2, 3, 8, 17, 33, 65)
@@ -213,20 +219,7 @@ def _matrix_norm(draw: Draw) -> Iterator[Sample]:
 def _of_matrix(draw: Draw, x: Argument, ord: Any, keepdims: bool) -> Sample:
     shape: Shape = x.host.shape
     return Sample(
-        "linalg.matrix_norm", (x,), lambda x, ord, keepdims: np.linalg.matrix_norm(x, ord=ord, keepdims=keepdims),
+        (x,), lambda x, ord, keepdims: np.linalg.matrix_norm(x, ord=ord, keepdims=keepdims),
         {"ord": ord, "keepdims": keepdims}, units=16.0 + 4 * max(shape[-2:]),
         precise=False, dtype=REAL[draw.dtype], smooth=ord not in ("nuc", 2, -2),
     )  # fmt: skip
-
-
-UNIQUE = (
-    Operation("linalg.inv", _inv, EVERY, QUICK),
-    Operation("linalg.det", _det, EVERY, QUICK),
-    Operation("linalg.slogdet", _slogdet, EVERY, QUICK),
-    Operation("linalg.solve", _solve, EVERY, QUICK),
-    Operation("linalg.pinv", _pinv, EVERY, QUICK),
-    Operation("linalg.matrix_rank", _matrix_rank, EVERY, QUICK),
-    Operation("linalg.matrix_power", _matrix_power, EVERY, QUICK),
-    Operation("linalg.vector_norm", _vector_norm, EVERY, QUICK),
-    Operation("linalg.matrix_norm", _matrix_norm, EVERY, QUICK),
-)

@@ -18,7 +18,7 @@ from xpgrad_conformance.generated.matrices import (
     square,
     unitary,
 )
-from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, Operation
+from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, operation
 from xpgrad_conformance.generated.operations.linalg import bound, largest
 from xpgrad_conformance.generated.sample import Argument, Sample
 
@@ -37,14 +37,12 @@ def _eye(n: int, like: Any) -> Any:
     return np.broadcast_to(np.eye(n), (*like.shape[:-2], n, n))
 
 
+@operation("linalg.cholesky", EVERY, QUICK)
 def _cholesky(draw: Draw) -> Iterator[Sample]:
     for batch, n, kind, layout in square(draw, kinds=SYMMETRIC):
         for upper in (False, True) if n < 34 else (draw.pick((False, True)),):
             x = argument(positive(draw, batch, n, kind), layout)
-            yield Sample(
-                "linalg.cholesky", (x,), cholesky, {"upper": upper}, units=bound(n), scale=_triangle,
-                precise=False, smooth=True,
-            )  # fmt: skip
+            yield Sample((x,), cholesky, {"upper": upper}, units=bound(n), scale=_triangle, precise=False, smooth=True)
 
 
 def cholesky(x: Any, upper: bool) -> Any:
@@ -90,18 +88,20 @@ def _size(x: Any) -> Any:
     return np.sqrt(np.sum(abs(x) ** 2, axis=(-2, -1)))[..., None]
 
 
+@operation("linalg.eigvalsh", EVERY, QUICK)
 def _eigvalsh(draw: Draw) -> Iterator[Sample]:
     for x, n in _symmetric(draw):
         yield Sample(
-            "linalg.eigvalsh", (x,), np.linalg.eigvalsh, units=bound(n), scale=_size, precise=False,
+            (x,), np.linalg.eigvalsh, units=bound(n), scale=_size, precise=False,
             dtype=REAL[draw.dtype], **_smoothness(np.linalg.eigvalsh(x.host)),
         )  # fmt: skip
 
 
+@operation("linalg.eigh", EVERY, QUICK)
 def _eigh(draw: Draw) -> Iterator[Sample]:
     for x, n in _symmetric(draw):
         yield Sample(
-            "linalg.eigh", (x,), lambda x: (np.linalg.eigvalsh(x), x, _eye(x.shape[-1], x)), units=bound(n),
+            (x,), lambda x: (np.linalg.eigvalsh(x), x, _eye(x.shape[-1], x)), units=bound(n),
             scale=lambda x: (_size(x), _size(x)[..., None], 1.0), precise=False, dtype=(REAL[draw.dtype], draw.dtype),
             derived=_of_eigh,
         )  # fmt: skip
@@ -127,11 +127,12 @@ def _rectangles(draw: Draw) -> Iterator[tuple[Argument, int, int]]:
             yield Argument(np.ones((m, n), draw.dtype)), m, n
 
 
+@operation("linalg.qr", EVERY, QUICK)
 def _qr(draw: Draw) -> Iterator[Sample]:
     for x, m, n in _rectangles(draw):
         for mode in ("reduced", "complete") if max(m, n) < 34 else (draw.pick(("reduced", "complete")),):
             yield Sample(
-                "linalg.qr", (x,), _expected_qr, {"mode": mode}, units=bound(max(m, n)),
+                (x,), _expected_qr, {"mode": mode}, units=bound(max(m, n)),
                 scale=lambda x, mode: (_size(x)[..., None], 1.0, 0.0), precise=False, derived=_of_qr,
             )  # fmt: skip
 
@@ -147,11 +148,12 @@ def _of_qr(hosts: Any, results: Any) -> Any:
     return q @ r, adjoint(q) @ q, np.tril(r, -1)
 
 
+@operation("linalg.svd", EVERY, QUICK)
 def _svd(draw: Draw) -> Iterator[Sample]:
     for x, m, n in _rectangles(draw):
         for full in (False, True) if max(m, n) < 34 else (draw.pick((False, True)),):
             yield Sample(
-                "linalg.svd", (x,), _expected_svd, {"full_matrices": full}, units=bound(max(m, n)),
+                (x,), _expected_svd, {"full_matrices": full}, units=bound(max(m, n)),
                 scale=lambda x, full_matrices: (_size(x), _size(x)[..., None], 1.0, 1.0), precise=False,
                 dtype=(draw.dtype, REAL[draw.dtype], draw.dtype), derived=_of_svd,
             )  # fmt: skip
@@ -169,10 +171,11 @@ def _of_svd(hosts: Any, results: Any) -> Any:
     return values, (u[..., :k] * values[..., None, :]) @ vh[..., :k, :], adjoint(u) @ u, vh @ adjoint(vh)
 
 
+@operation("linalg.svdvals", EVERY, QUICK)
 def _svdvals(draw: Draw) -> Iterator[Sample]:
     for x, m, n in _rectangles(draw):
         yield Sample(
-            "linalg.svdvals", (x,), lambda x: np.linalg.svd(x, compute_uv=False), units=bound(max(m, n)),
+            (x,), lambda x: np.linalg.svd(x, compute_uv=False), units=bound(max(m, n)),
             scale=_size, precise=False, dtype=REAL[draw.dtype],
             **_smoothness(np.linalg.svd(x.host, compute_uv=False)),
         )  # fmt: skip
@@ -207,10 +210,11 @@ def _matched(values: Any, wanted: Any) -> Any:
     return found
 
 
+@operation("linalg.eigvals", EVERY, QUICK)
 def _eigvals(draw: Draw) -> Iterator[Sample]:
     for x, n, dtype in _normal(draw):
         yield Sample(
-            "linalg.eigvals", (x,), _general, units=bound(n), scale=_size, precise=False, dtype=dtype,
+            (x,), _general, units=bound(n), scale=_size, precise=False, dtype=dtype,
             derived=lambda hosts, results: _matched(results[0], _general(hosts[0])),
         )  # fmt: skip
 
@@ -219,10 +223,11 @@ def _general(x: Any) -> Any:
     return np.linalg.eigvals(x).astype(np.complex128)
 
 
+@operation("linalg.eig", EVERY, QUICK)
 def _eig(draw: Draw) -> Iterator[Sample]:
     for x, n, dtype in _normal(draw):
         yield Sample(
-            "linalg.eig", (x,), lambda x: (_general(x), np.zeros(x.shape), _eye(x.shape[-1], x)), units=2 * bound(n),
+            (x,), lambda x: (_general(x), np.zeros(x.shape), _eye(x.shape[-1], x)), units=2 * bound(n),
             scale=lambda x: (_size(x), _size(x)[..., None], 1.0), precise=False, dtype=(dtype, dtype), derived=_of_eig,
         )  # fmt: skip
 
@@ -233,15 +238,3 @@ def _of_eig(hosts: Any, results: Any) -> Any:
     unit = vectors / np.sqrt(np.sum(abs(vectors) ** 2, axis=-2, keepdims=True))
     residual = hosts[0] @ unit - unit * values[..., None, :]
     return _matched(values, _general(hosts[0])), residual, adjoint(unit) @ unit
-
-
-FACTORS = (
-    Operation("linalg.cholesky", _cholesky, EVERY, QUICK),
-    Operation("linalg.eigvalsh", _eigvalsh, EVERY, QUICK),
-    Operation("linalg.eigh", _eigh, EVERY, QUICK),
-    Operation("linalg.qr", _qr, EVERY, QUICK),
-    Operation("linalg.svd", _svd, EVERY, QUICK),
-    Operation("linalg.svdvals", _svdvals, EVERY, QUICK),
-    Operation("linalg.eigvals", _eigvals, EVERY, QUICK),
-    Operation("linalg.eig", _eig, EVERY, QUICK),
-)

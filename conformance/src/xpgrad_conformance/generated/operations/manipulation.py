@@ -9,7 +9,7 @@ import numpy as np
 from xpgrad.types import Shape
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.moved import ALL, QUICK, around, combined, given, moving, positional, swept
-from xpgrad_conformance.generated.operation import Operation
+from xpgrad_conformance.generated.operation import operation, operations
 from xpgrad_conformance.generated.points import many_axes
 from xpgrad_conformance.generated.sample import Argument, Sample
 
@@ -18,28 +18,28 @@ Choice = Callable[[Draw, Shape, int], dict[str, Any]]
 KINDS = "mixed", "specials", "extremes"
 
 
-def _moving(name: str, reference: Callable[..., Any], choice: Choice, *, by_position: bool = False) -> Operation:
-    """Return the operation of a function of one array."""
+@operations(ALL, QUICK)
+def _moving(
+    draw: Draw, name: str, reference: Callable[..., Any], choice: Choice, *, by_position: bool = False
+) -> Iterator[Sample]:
+    """Yield samples of a function of one array."""
 
     def sample(draw: Draw, x: Argument, place: int) -> Sample:
         parameters = choice(draw, x.host.shape, place)
         options: Any = positional(name, 1, parameters) if by_position else {"parameters": parameters}
-        return moving(name, (x,), reference, **options)
+        return moving((x,), reference, **options)
 
-    def samples(draw: Draw) -> Iterator[Sample]:
-        for n in swept(draw):
-            yield sample(draw, given(draw, (n,), "mixed", ("n",)), 0)
-            if n < 70_000:
-                place = draw.pick((0, 1))
-                yield sample(draw, given(draw, (n, 3) if place == 0 else (3, n), "mixed"), place)
-        for row in combined(draw, n=(1, 2, 16, 33, 257, 4097), kind=KINDS, place=(0, 1, 2), layout=draw.layouts()):
-            x = given(draw, around(row["n"], row["place"]), row["kind"], layout=row["layout"])
-            yield sample(draw, x, row["place"])
-        for shape in many_axes(draw) if name != "expand_dims" else ():
-            for layout in draw.layouts() if not draw.quick else (draw.pick(draw.layouts()),):
-                yield sample(draw, given(draw, shape, "mixed", layout=layout), int(draw.rng.integers(len(shape))))
-
-    return Operation(name, samples, ALL, QUICK)
+    for n in swept(draw):
+        yield sample(draw, given(draw, (n,), "mixed", ("n",)), 0)
+        if n < 70_000:
+            place = draw.pick((0, 1))
+            yield sample(draw, given(draw, (n, 3) if place == 0 else (3, n), "mixed"), place)
+    for row in combined(draw, n=(1, 2, 16, 33, 257, 4097), kind=KINDS, place=(0, 1, 2), layout=draw.layouts()):
+        x = given(draw, around(row["n"], row["place"]), row["kind"], layout=row["layout"])
+        yield sample(draw, x, row["place"])
+    for shape in many_axes(draw) if name != "expand_dims" else ():
+        for layout in draw.layouts() if not draw.quick else (draw.pick(draw.layouts()),):
+            yield sample(draw, given(draw, shape, "mixed", layout=layout), int(draw.rng.integers(len(shape))))
 
 
 def _axes(draw: Draw, rank: int) -> tuple[int, ...]:
@@ -94,10 +94,6 @@ def _tile(draw: Draw, shape: Shape, place: int) -> dict[str, Any]:
     return {"repetitions": draw.pick((counts, (*counts, 2), (2, *counts), counts[-1:]))}
 
 
-def _tiled(x: Any, repetitions: Any) -> Any:
-    return np.tile(x, repetitions)
-
-
 PLAIN = (
     _moving("flip", np.flip, _flip),
     _moving("roll", np.roll, _roll),
@@ -105,10 +101,11 @@ PLAIN = (
     _moving("permute_dims", np.transpose, _permute_dims),
     _moving("moveaxis", np.moveaxis, _moveaxis, by_position=True),
     _moving("expand_dims", np.expand_dims, _expand_dims),
-    _moving("tile", _tiled, _tile, by_position=True),
+    _moving("tile", lambda x, repetitions: np.tile(x, repetitions), _tile, by_position=True),
 )
 
 
+@operation("matrix_transpose", ALL, QUICK)
 def _matrix_transpose(draw: Draw) -> Iterator[Sample]:
     for n in swept(draw, 65_537):
         yield _transposed(given(draw, (n, 3), "mixed", ("n", "m")))
@@ -119,9 +116,10 @@ def _matrix_transpose(draw: Draw) -> Iterator[Sample]:
 
 
 def _transposed(x: Argument) -> Sample:
-    return moving("matrix_transpose", (x,), lambda x: np.swapaxes(x, -1, -2))
+    return moving((x,), lambda x: np.swapaxes(x, -1, -2))
 
 
+@operation("broadcast_to", ALL, QUICK)
 def _broadcast_to(draw: Draw) -> Iterator[Sample]:
     for n in swept(draw, 65_537):
         for shape, target in (((n,), (3, n)), ((n, 1), (n, 3)), ((1,), (n,)), ((1, 3), (n, 3)), ((), (n,))):
@@ -134,9 +132,10 @@ def _broadcast_to(draw: Draw) -> Iterator[Sample]:
 
 
 def _broadcast(x: Argument, shape: Shape) -> Sample:
-    return moving("broadcast_to", (x,), np.broadcast_to, {"shape": shape})
+    return moving((x,), np.broadcast_to, {"shape": shape})
 
 
+@operation("squeeze", ALL, QUICK)
 def _squeeze(draw: Draw) -> Iterator[Sample]:
     for n in swept(draw):
         yield _squeezed(given(draw, (1, n), "mixed"), draw.pick((0, -2, (0,))))
@@ -147,9 +146,10 @@ def _squeeze(draw: Draw) -> Iterator[Sample]:
 
 
 def _squeezed(x: Argument, axis: Any) -> Sample:
-    return moving("squeeze", (x,), np.squeeze, {"axis": axis})
+    return moving((x,), np.squeeze, {"axis": axis})
 
 
+@operation("repeat", ALL, QUICK)
 def _repeat(draw: Draw) -> Iterator[Sample]:
     for n in swept(draw, 65_537):
         x = given(draw, (n,), "mixed", ("n",))
@@ -176,14 +176,6 @@ def _counted(draw: Draw, x: Argument, axis: int) -> Sample:
 
 def _repeating(arguments: tuple[Argument, ...], parameters: dict[str, Any], text: str) -> Sample:
     return moving(
-        "repeat", arguments, lambda x, repeats, axis: np.repeat(x, repeats, axis), parameters,
+        arguments, lambda x, repeats, axis: np.repeat(x, repeats, axis), parameters,
         call=lambda xp, x, repeats, axis: xp.repeat(x, repeats, axis=axis), text=text,
     )  # fmt: skip
-
-
-OTHERS = (
-    Operation("matrix_transpose", _matrix_transpose, ALL, QUICK),
-    Operation("broadcast_to", _broadcast_to, ALL, QUICK),
-    Operation("squeeze", _squeeze, ALL, QUICK),
-    Operation("repeat", _repeat, ALL, QUICK),
-)

@@ -7,7 +7,7 @@ import numpy as np
 
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.moved import ALL, QUICK, around, combined, finite, given, moving, swept
-from xpgrad_conformance.generated.operation import Operation
+from xpgrad_conformance.generated.operation import operation
 from xpgrad_conformance.generated.sample import Argument, Sample
 
 COUNTS = 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 14, 16, 17, 31, 32, 33, 62, 64, 65, 129, 257
@@ -17,7 +17,7 @@ COUNTS = 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 14, 16, 17, 31, 32, 33, 62, 64, 65, 129,
 def _joined(name: str, members: Sequence[Argument], reference: Callable[..., Any], axis: int | None) -> Sample:
     listed = ", ".join(f"x{i}" for i in range(len(members)))
     return moving(
-        name, tuple(members), lambda *xs, axis: reference(xs, axis=axis), {"axis": axis}, smooth=finite(*members),
+        tuple(members), lambda *xs, axis: reference(xs, axis=axis), {"axis": axis}, smooth=finite(*members),
         call=lambda xp, *xs, axis: getattr(xp, name)(list(xs), axis=axis), text=f"xp.{name}([{listed}], axis={axis})",
     )  # fmt: skip
 
@@ -33,6 +33,7 @@ def _concatenated(x: Any, axis: int | None) -> Any:
     return np.concatenate([each.reshape(-1) for each in x] if axis is None else x, axis=axis or 0)
 
 
+@operation("concat", ALL, QUICK)
 def _concat(draw: Draw) -> Iterator[Sample]:
     for n in swept(draw):
         members = [given(draw, (n,), "mixed", ("n",)), given(draw, (5,), "mixed", ("m",))]
@@ -60,6 +61,7 @@ def _concat(draw: Draw) -> Iterator[Sample]:
         yield _joined("concat", members, _concatenated, None)
 
 
+@operation("stack", ALL, QUICK)
 def _stack(draw: Draw) -> Iterator[Sample]:
     for n in swept(draw):
         members = [given(draw, (n,), "mixed", ("n",)) for _ in range(2 if n > 70_000 else 3)]
@@ -73,6 +75,7 @@ def _stack(draw: Draw) -> Iterator[Sample]:
         yield _joined("stack", [given(draw, (), "mixed") for _ in range(count)], np.stack, 0)
 
 
+@operation("unstack", ALL, QUICK)
 def _unstack(draw: Draw) -> Iterator[Sample]:
     for n in (n for n in swept(draw, 257) if n):
         yield _unstacked(given(draw, (n, 3), "mixed", ("n", "m")), draw.pick((0, -2)))
@@ -84,9 +87,10 @@ def _unstack(draw: Draw) -> Iterator[Sample]:
 
 
 def _unstacked(x: Argument, axis: int) -> Sample:
-    return moving("unstack", (x,), lambda x, axis: tuple(np.moveaxis(x, axis, 0)), {"axis": axis}, smooth=True)
+    return moving((x,), lambda x, axis: tuple(np.moveaxis(x, axis, 0)), {"axis": axis}, smooth=True)
 
 
+@operation("broadcast_arrays", ALL, QUICK)
 def _broadcast_arrays(draw: Draw) -> Iterator[Sample]:
     for n in swept(draw, 65_537):
         yield _broadcast(draw, [(n,), (3, 1)])
@@ -100,12 +104,4 @@ def _broadcast_arrays(draw: Draw) -> Iterator[Sample]:
 def _broadcast(draw: Draw, shapes: Sequence[tuple[int, ...]]) -> Sample:
     layouts = draw.layouts()
     members = tuple(given(draw, shape, draw.pick(("mixed", "specials")), layout=draw.pick(layouts)) for shape in shapes)
-    return moving("broadcast_arrays", members, lambda *xs: tuple(np.broadcast_arrays(*xs)), smooth=True)
-
-
-JOINING = (
-    Operation("concat", _concat, ALL, QUICK),
-    Operation("stack", _stack, ALL, QUICK),
-    Operation("unstack", _unstack, ALL, QUICK),
-    Operation("broadcast_arrays", _broadcast_arrays, ALL, QUICK),
-)
+    return moving(members, lambda *xs: tuple(np.broadcast_arrays(*xs)), smooth=True)

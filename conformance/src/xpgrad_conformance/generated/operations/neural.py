@@ -8,7 +8,7 @@ import numpy as np
 
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.layers import layer, lengths
-from xpgrad_conformance.generated.operation import Operation
+from xpgrad_conformance.generated.operation import operation, operations
 from xpgrad_conformance.generated.points import SPECIAL, ranges
 from xpgrad_conformance.generated.sample import Argument, Sample
 from xpgrad_conformance.generated.sizes import LARGEST
@@ -19,8 +19,9 @@ ROWS = 300_000
 """The longest axis of functions that need several arrays of memory."""
 
 
-def _activation(name: str, units: float = 8.0, **choices: tuple[float, ...]) -> Operation:
-    """Return the operation of an elementwise function, with a choice of its parameters.
+@operations(needs=())
+def _activation(draw: Draw, name: str, units: float = 8.0, **choices: tuple[float, ...]) -> Iterator[Sample]:
+    """Yield samples of an elementwise function, with a choice of its parameters.
 
     Its derivative jumps at 0 at most.
     """
@@ -28,51 +29,45 @@ def _activation(name: str, units: float = 8.0, **choices: tuple[float, ...]) -> 
     def chosen(draw: Draw) -> dict[str, Any]:
         return {key: draw.pick(values) for key, values in choices.items()}
 
-    def samples(draw: Draw) -> Iterator[Sample]:
-        for n in lengths(draw, LARGEST):
-            yield layer(name, draw.array((n,), axes=("n",)), units=units, scale=1.0, **chosen(draw))
-        x = Argument(draw.rng.permutation(np.asarray(SPECIAL, draw.dtype)), ("n",))
+    for n in lengths(draw, LARGEST):
+        yield layer(name, draw.array((n,), axes=("n",)), units=units, scale=1.0, **chosen(draw))
+    x = Argument(draw.rng.permutation(np.asarray(SPECIAL, draw.dtype)), ("n",))
+    yield layer(name, x, units=units, scale=lambda x, **rest: np.maximum(1.0, np.abs(x)), **chosen(draw))
+    for low, high in ranges(draw.dtype, "beyond", "under", "above"):
+        x = draw.array((19,), low=low, high=high, axes=("n",))
         yield layer(name, x, units=units, scale=lambda x, **rest: np.maximum(1.0, np.abs(x)), **chosen(draw))
-        for low, high in ranges(draw.dtype, "beyond", "under", "above"):
-            x = draw.array((19,), low=low, high=high, axes=("n",))
-            yield layer(name, x, units=units, scale=lambda x, **rest: np.maximum(1.0, np.abs(x)), **chosen(draw))
-        for row in draw.combinations(n=(1, 7, 33, 257), layout=draw.layouts()):
-            x = draw.array((row["n"], 5), low=-30.0, high=30.0, axes=("n", "m"), layout=row["layout"])
-            yield layer(name, x, units=units, scale=lambda x, **rest: np.maximum(1.0, np.abs(x)), **chosen(draw))
-
-    return Operation(name, samples, needs=())
+    for row in draw.combinations(n=(1, 7, 33, 257), layout=draw.layouts()):
+        x = draw.array((row["n"], 5), low=-30.0, high=30.0, axes=("n", "m"), layout=row["layout"])
+        yield layer(name, x, units=units, scale=lambda x, **rest: np.maximum(1.0, np.abs(x)), **chosen(draw))
 
 
-def _along(name: str, scale: Callable[..., Any], units: float = 32.0) -> Operation:
-    """Return the operation of a function along one axis."""
-
-    def samples(draw: Draw) -> Iterator[Sample]:
-        for n in lengths(draw, ROWS, 1):
-            last = draw.pick((1, 2, 3, 7, 9, 33)) if n < 600 else 3
-            for shape, axis in (((2, n), 1), ((n, last), 0), ((2, n, last), 1))[: 1 if n > 5000 else 3]:
-                axes = tuple("n" if k == axis else f"m{k}" for k in range(len(shape)))
-                x = draw.array(shape, axes=axes, low=-5.0, high=5.0, layout=draw.pick(draw.layouts()))
-                yield replace(layer(name, x, units=units, scale=scale, axis=axis), summed=n // 4)
-        for n in (515, 1030, 4099) if not draw.quick else (4099,):
-            for shape, axis in ((2, n), 1), ((n, 3), 0):
-                x = draw.array(shape, low=-5.0, high=5.0)
-                np.moveaxis(x.host, axis, 0)[-1] = LOUD
-                loud = scale if scale is _share else _of_loud
-                yield layer(name, x, units=units, scale=loud, axis=axis)
-        for low, high in ((-80.0, -60.0), (60.0, 80.0), (-0.01, 0.01)):
-            x = draw.array((3, 40), low=low, high=high, axes=("m", "n"))
-            yield layer(name, x, units=8 * units, scale=scale, axis=1)
-        for values, smooth in (((-np.inf,), True), ((*SPECIAL, np.nan), False), ((-np.inf, np.nan, np.inf), False)):
-            x = draw.array((6, 9), low=-5.0, high=5.0, axes=("m", "n"))
-            x.host[:4, :7] = draw.rng.choice(np.asarray(values, draw.dtype), (4, 7))
-            x.host[0, :] = values[0]
-            rows = replace(x, host=x.host[1:]) if smooth else x  # a row that contains only -inf has no derivative
-            yield replace(layer(name, rows, units=units, scale=scale, axis=1, smooth=smooth), far=True)
-        for low, high in ranges(draw.dtype, "beyond", "under"):
-            x = draw.array((3, 40), low=low, high=high, axes=("m", "n"))
-            yield layer(name, x, units=units, scale=scale if scale is _share else _of_loud, axis=1)
-
-    return Operation(name, samples, needs=())
+@operations(needs=())
+def _along(draw: Draw, name: str, scale: Callable[..., Any], units: float = 32.0) -> Iterator[Sample]:
+    """Yield samples of a function along one axis."""
+    for n in lengths(draw, ROWS, 1):
+        last = draw.pick((1, 2, 3, 7, 9, 33)) if n < 600 else 3
+        for shape, axis in (((2, n), 1), ((n, last), 0), ((2, n, last), 1))[: 1 if n > 5000 else 3]:
+            axes = tuple("n" if k == axis else f"m{k}" for k in range(len(shape)))
+            x = draw.array(shape, axes=axes, low=-5.0, high=5.0, layout=draw.pick(draw.layouts()))
+            yield replace(layer(name, x, units=units, scale=scale, axis=axis), summed=n // 4)
+    for n in (515, 1030, 4099) if not draw.quick else (4099,):
+        for shape, axis in ((2, n), 1), ((n, 3), 0):
+            x = draw.array(shape, low=-5.0, high=5.0)
+            np.moveaxis(x.host, axis, 0)[-1] = LOUD
+            loud = scale if scale is _share else _of_loud
+            yield layer(name, x, units=units, scale=loud, axis=axis)
+    for low, high in ((-80.0, -60.0), (60.0, 80.0), (-0.01, 0.01)):
+        x = draw.array((3, 40), low=low, high=high, axes=("m", "n"))
+        yield layer(name, x, units=8 * units, scale=scale, axis=1)
+    for values, smooth in (((-np.inf,), True), ((*SPECIAL, np.nan), False), ((-np.inf, np.nan, np.inf), False)):
+        x = draw.array((6, 9), low=-5.0, high=5.0, axes=("m", "n"))
+        x.host[:4, :7] = draw.rng.choice(np.asarray(values, draw.dtype), (4, 7))
+        x.host[0, :] = values[0]
+        rows = replace(x, host=x.host[1:]) if smooth else x  # a row that contains only -inf has no derivative
+        yield replace(layer(name, rows, units=units, scale=scale, axis=1, smooth=smooth), far=True)
+    for low, high in ranges(draw.dtype, "beyond", "under"):
+        x = draw.array((3, 40), low=low, high=high, axes=("m", "n"))
+        yield layer(name, x, units=units, scale=scale if scale is _share else _of_loud, axis=1)
 
 
 def _logarithmic(x: Any, axis: int) -> Any:
@@ -91,6 +86,7 @@ def _share(x: Any, axis: int) -> Any:
     return e / np.sum(e, axis=axis, keepdims=True) * (1 + x.shape[axis] / 500)
 
 
+@operation("F.linear", needs=())
 def _linear(draw: Draw) -> Iterator[Sample]:
     for n in lengths(draw, 70_000):
         sizes = ((n, 3, 2), (2, n, 3), (3, 2, n)) if n < 5000 else ((n, 2, 1),)
@@ -112,6 +108,7 @@ def _labels(draw: Draw, n: int, classes: int, ignored: bool) -> Argument:
     return Argument(found.astype("int64" if draw.has("int64") else "int32"), ("n",), kept=True)
 
 
+@operation("F.softmax_cross_entropy", needs=())
 def _cross_entropy(draw: Draw) -> Iterator[Sample]:
     for n in lengths(draw, 70_000, 1):
         for rows, classes in ((n, 3), (4, n)):
@@ -125,24 +122,23 @@ def _cross_entropy(draw: Draw) -> Iterator[Sample]:
             yield layer("F.softmax_cross_entropy", x, t, units=64.0, scale=16.0, **options)
 
 
-def _standardized(name: str) -> Operation:
-    def samples(draw: Draw) -> Iterator[Sample]:
-        for n in lengths(draw, 5000, 2):
-            for rows, features in ((n, 4), (5, n)):
-                rest = int(draw.rng.choice([1, 3])) if n < 5000 and name != "F.layer_normalization" else 0
-                shape = (rows, features + features % 2, *([rest] if rest else []))
-                if name == "F.group_normalization":
-                    groups = 2 if shape[1] % 2 == 0 else 1
-                    if np.prod(shape[1:]) // groups < 2:
-                        continue
-                x = draw.array(shape, low=-3.0, high=3.0, layout=draw.pick(draw.layouts()[:-1]))
-                gamma, beta = draw.array(shape[1:2], low=0.5, high=1.5), draw.array(shape[1:2])
-                options: dict[str, Any] = {"groups": 2} if name == "F.group_normalization" else {}
-                yield layer(name, x, gamma, beta, units=256.0, scale=8.0, **options)
-
-    return Operation(name, samples, needs=())
+@operations(needs=())
+def _standardized(draw: Draw, name: str) -> Iterator[Sample]:
+    for n in lengths(draw, 5000, 2):
+        for rows, features in ((n, 4), (5, n)):
+            rest = int(draw.rng.choice([1, 3])) if n < 5000 and name != "F.layer_normalization" else 0
+            shape = (rows, features + features % 2, *([rest] if rest else []))
+            if name == "F.group_normalization":
+                groups = 2 if shape[1] % 2 == 0 else 1
+                if np.prod(shape[1:]) // groups < 2:
+                    continue
+            x = draw.array(shape, low=-3.0, high=3.0, layout=draw.pick(draw.layouts()[:-1]))
+            gamma, beta = draw.array(shape[1:2], low=0.5, high=1.5), draw.array(shape[1:2])
+            options: dict[str, Any] = {"groups": 2} if name == "F.group_normalization" else {}
+            yield layer(name, x, gamma, beta, units=256.0, scale=8.0, **options)
 
 
+@operation("F.scaled_dot_product_attention", needs=())
 def _attention(draw: Draw) -> Iterator[Sample]:
     for n in lengths(draw, 1100, 1):
         for queries, keys, width in ((n, 3, 4), (3, n, 4), (2, 5, n)):
@@ -170,8 +166,3 @@ ACTIVATIONS = (
 )
 ALONG = (_along("F.softmax", _share), _along("F.log_softmax", _logarithmic), _along("F.logsumexp", _logarithmic))
 NORMS = tuple(_standardized(f"F.{name}") for name in ("batch_normalization", "layer_normalization"))
-OTHERS = (
-    Operation("F.linear", _linear, needs=()),
-    Operation("F.softmax_cross_entropy", _cross_entropy, needs=()),
-    Operation("F.scaled_dot_product_attention", _attention, needs=()),
-)

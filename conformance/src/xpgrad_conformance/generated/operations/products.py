@@ -9,7 +9,7 @@ import numpy as np
 from xpgrad.types import Shape
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.moved import combined, given, mixed, moving, swept
-from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, Operation
+from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, operation
 from xpgrad_conformance.generated.points import broadcasting
 from xpgrad_conformance.generated.sample import Argument, Sample
 
@@ -31,13 +31,7 @@ def _pair(
 
 
 def _product(
-    name: str,
-    pair: tuple[Argument, Argument],
-    reference: Callable[..., Any],
-    terms: int,
-    *,
-    exact: bool,
-    **options: Any,
+    pair: tuple[Argument, Argument], reference: Callable[..., Any], terms: int, *, exact: bool, **options: Any
 ) -> Sample:
     """Return a sample of a sum of products: exact, or with errors relative to the sum of absolute values.
 
@@ -47,12 +41,14 @@ def _product(
         How many products are added.
     """
     if exact:
-        return Sample(name, pair, reference, precise=False, smooth=True, **options)
+        return Sample(pair, reference, precise=False, smooth=True, **options)
     size = lambda a, b, **parameters: reference(abs(a), abs(b), **parameters)  # noqa: E731
-    return Sample(name, pair, reference, units=4 + 2 * terms**0.5, scale=size, smooth=True, **options)
+    return Sample(pair, reference, units=4 + 2 * terms**0.5, scale=size, smooth=True, **options)
 
 
-def _large(draw: Draw, name: str, one: Shape, other: Shape, terms: int, **parameters: Any) -> Iterator[Sample]:
+def _large(
+    draw: Draw, reference: Callable[..., Any], one: Shape, other: Shape, terms: int, **parameters: Any
+) -> Iterator[Sample]:
     """Yield a product of integers with more digits than a floating-point number of as many bits has, if they fit."""
     if draw.dtype in INTEGERS:
         bits = np.iinfo(draw.dtype).bits
@@ -61,9 +57,10 @@ def _large(draw: Draw, name: str, one: Shape, other: Shape, terms: int, **parame
         b = draw.rng.integers(-8, 9, other, draw.dtype)
         layouts = [draw.pick(draw.layouts()[:-1]) for _ in range(2)]
         pair = tuple(Argument(np.asarray(x), (), how) for x, how in zip((a, b), layouts, strict=True))
-        yield Sample(name, pair, REFERENCES[name], parameters, precise=False)
+        yield Sample(pair, reference, parameters, precise=False)
 
 
+@operation("matmul", NUMERIC, QUICK)
 def _matmul(draw: Draw) -> Iterator[Sample]:
     for n in swept(draw):
         if n < 70_000:
@@ -105,7 +102,7 @@ def _matmul(draw: Draw) -> Iterator[Sample]:
         for one, other in (*nothing, ((2, 3, 0), (0, 4)), ((0,), (0,))):
             yield _exact(draw, one, other)
     for one, other in ((3, 5), (5, 2)), ((17, 9), (9, 33)), ((2, 4, 65), (65, 3)), ((33,), (33, 2)), ((7,), (7,)):
-        yield from _large(draw, "matmul", one, other, one[-1])
+        yield from _large(draw, np.matmul, one, other, one[-1])
     if draw.dtype in (*FLOATS, *COMPLEX):
         yield from _inexact(draw)
 
@@ -125,22 +122,22 @@ def _layouts(draw: Draw) -> list[tuple[str, str]]:
 
 
 def _exact(draw: Draw, one: Shape, other: Shape, axes: Any = ((), ()), layouts: Any = ("contiguous",) * 2) -> Sample:
-    return _product("matmul", _pair(draw, "integers", one, other, axes, layouts), np.matmul, one[-1], exact=True)
+    return _product(_pair(draw, "integers", one, other, axes, layouts), np.matmul, one[-1], exact=True)
 
 
 def _inexact(draw: Draw) -> Iterator[Sample]:
     for k in (1, 2, 7, 16, 33, 65, 129, 257, 1025, 4097):
         for kind in ("ordinary", "spread"):
             pair = _pair(draw, kind, (3, k), (k, 4), (("n", "k"), ("k", "m")))
-            yield _product("matmul", pair, np.matmul, k, exact=False)
+            yield _product(pair, np.matmul, k, exact=False)
     pair = _pair(draw, "ordinary", (33, 65), (65, 34), (("n", "k"), ("k", "m")))
-    yield _product("matmul", pair, np.matmul, 65, exact=False)
+    yield _product(pair, np.matmul, 65, exact=False)
     for k in (1, 2, 9, 17, 33, 65) if draw.dtype in FLOATS else ():
         a, b = _pair(draw, "ordinary", (5, k), (k, 6), (("n", "k"), ("k", "m")))
         a.host[1, draw.rng.integers(k)] = np.nan
         a.host[2, draw.rng.integers(k)] = np.inf
         b.host[draw.rng.integers(k), 3] = -np.inf
-        yield Sample("matmul", (a, b), np.matmul, units=4 + 2 * k**0.5, scale=_finite_scale)
+        yield Sample((a, b), np.matmul, units=4 + 2 * k**0.5, scale=_finite_scale)
 
 
 def _finite_scale(a: Any, b: Any) -> Any:
@@ -156,18 +153,19 @@ AXES: tuple[tuple[Any, Shape, Shape], ...] = (
 )  # fmt: skip
 
 
+@operation("tensordot", NUMERIC, QUICK)
 def _tensordot(draw: Draw) -> Iterator[Sample]:
     for n in swept(draw, 65_537):
         pair = _pair(draw, "integers", (2, n), (n, 3), (("n", "k"), ("k", "m")))
-        yield _product("tensordot", pair, np.tensordot, n, exact=True, parameters={"axes": 1})
+        yield _product(pair, np.tensordot, n, exact=True, parameters={"axes": 1})
         pair = _pair(draw, "integers", (n, 2), (3, n))
-        yield _product("tensordot", pair, np.tensordot, n, exact=True, parameters={"axes": ((0,), (1,))})
+        yield _product(pair, np.tensordot, n, exact=True, parameters={"axes": ((0,), (1,))})
     for row in combined(draw, axes=AXES, kind=("integers", "ordinary"), one=draw.layouts(), other=draw.layouts()):
         axes, one, other = row["axes"]
         pair = _pair(draw, row["kind"], one, other, layouts=(row["one"], row["other"]))
-        yield _product("tensordot", pair, np.tensordot, 33, exact=row["kind"] == "integers", parameters={"axes": axes})
+        yield _product(pair, np.tensordot, 33, exact=row["kind"] == "integers", parameters={"axes": axes})
     for axes, one, other in AXES[::3]:
-        yield from _large(draw, "tensordot", one, other, 33, axes=axes)
+        yield from _large(draw, np.tensordot, one, other, 33, axes=axes)
 
 
 def vecdot(a: Any, b: Any, axis: int = -1) -> Any:
@@ -175,31 +173,33 @@ def vecdot(a: Any, b: Any, axis: int = -1) -> Any:
     return np.sum(np.conj(a) * b, axis=axis, dtype=np.result_type(a, b))
 
 
+@operation("vecdot", NUMERIC, QUICK)
 def _vecdot(draw: Draw) -> Iterator[Sample]:
     for n in swept(draw):
         pair = _pair(draw, "integers", (n,), (n,), (("n",), ("n",)))
-        yield _product("vecdot", pair, vecdot, n, exact=True)
+        yield _product(pair, vecdot, n, exact=True)
         if n < 70_000:
             pair = _pair(draw, "integers", (n, 2), (n, 2), (("n", "m"), ("n", "m")))
-            yield _product("vecdot", pair, vecdot, n, exact=True, parameters={"axis": -2})
+            yield _product(pair, vecdot, n, exact=True, parameters={"axis": -2})
     kinds, layouts = ("integers", "ordinary"), draw.layouts()
     for row in combined(draw, batch=BATCHES, n=(1, 2, 16, 33, 257), kind=kinds, one=layouts, other=layouts):
         one, other = ((*batch, row["n"]) for batch in row["batch"])
         pair = _pair(draw, row["kind"], one, other, layouts=(row["one"], row["other"]))
-        yield _product("vecdot", pair, vecdot, row["n"], exact=row["kind"] == "integers")
+        yield _product(pair, vecdot, row["n"], exact=row["kind"] == "integers")
     for one, other in ((7,), (7,)), ((3, 17), (17,)), ((2, 1, 33), (5, 33)):
-        yield from _large(draw, "vecdot", one, other, one[-1])
+        yield from _large(draw, vecdot, one, other, one[-1])
 
 
+@operation("linalg.outer", NUMERIC, ("float32", "int64"))
 def _outer(draw: Draw) -> Iterator[Sample]:
     for n in swept(draw, 65_537):
         for one, other in (((n,), (3,)), ((2,), (n,))):
             pair = _pair(draw, "integers", one, other, (("n",), ("m",)))
-            yield Sample("linalg.outer", pair, np.outer, precise=False, smooth=True)
+            yield Sample(pair, np.outer, precise=False, smooth=True)
     for row in combined(draw, n=(1, 17, 65), m=(1, 33, 64), one=draw.layouts(), other=draw.layouts()):
         pair = _pair(draw, "ordinary", (row["n"],), (row["m"],), layouts=(row["one"], row["other"]))
-        yield Sample("linalg.outer", pair, np.outer, units=4, smooth=True)
-    yield from _large(draw, "linalg.outer", (9,), (17,), 1)
+        yield Sample(pair, np.outer, units=4, smooth=True)
+    yield from _large(draw, np.outer, (9,), (17,), 1)
 
 
 def _crossed(a: Any, b: Any, axis: int = -1) -> Any:
@@ -207,6 +207,7 @@ def _crossed(a: Any, b: Any, axis: int = -1) -> Any:
     return np.cross(a, b, axis=axis)
 
 
+@operation("linalg.cross", NUMERIC, ("float32", "int64"))
 def _cross(draw: Draw) -> Iterator[Sample]:
     for n in swept(draw, 65_537):
         shape, axis = draw.pick((((n, 3), -1), ((3, n), -2)))
@@ -218,21 +219,22 @@ def _cross(draw: Draw) -> Iterator[Sample]:
         shape.insert(row["place"], 3)
         yield _crossing(draw, row["kind"], tuple(shape), tuple(shape), row["place"] - 3, (row["one"], row["other"]))
     yield _crossing(draw, "integers", (5, 1, 3), (4, 3), -1)
-    yield from _large(draw, "linalg.cross", (9, 3), (9, 3), 2, axis=-1)
+    yield from _large(draw, _crossed, (9, 3), (9, 3), 2, axis=-1)
 
 
 def _crossing(draw: Draw, kind: str, one: Shape, other: Shape, axis: int, layouts: Any = ("contiguous",) * 2) -> Sample:
     pair = _pair(draw, kind, one, other, layouts=layouts)
     if kind == "integers":
-        return Sample("linalg.cross", pair, _crossed, {"axis": axis}, precise=False, smooth=True)
+        return Sample(pair, _crossed, {"axis": axis}, precise=False, smooth=True)
     size = lambda a, b, axis: np.full((), 16.0)  # noqa: E731
-    return Sample("linalg.cross", pair, _crossed, {"axis": axis}, units=16, scale=size, smooth=True)
+    return Sample(pair, _crossed, {"axis": axis}, units=16, scale=size, smooth=True)
 
 
+@operation("linalg.diagonal", NUMERIC, ("float32", "complex64"))
 def _diagonal(draw: Draw) -> Iterator[Sample]:
     for x, offset in _matrices(draw):
         diagonal = lambda x, offset: np.diagonal(x, offset, -2, -1)  # noqa: E731
-        yield moving("linalg.diagonal", (x,), diagonal, {"offset": offset}, smooth=True)
+        yield moving((x,), diagonal, {"offset": offset}, smooth=True)
 
 
 def _matrices(draw: Draw) -> Iterator[tuple[Argument, int]]:
@@ -246,27 +248,9 @@ def _matrices(draw: Draw) -> Iterator[tuple[Argument, int]]:
         yield given(draw, shape, "integers", layout=row["layout"]), draw.pick(offsets)
 
 
+@operation("linalg.trace", (*FLOATS, *COMPLEX), ("float32", "complex64"))
 def _trace(draw: Draw) -> Iterator[Sample]:
     for x, offset in _matrices(draw):
         yield Sample(
-            "linalg.trace", (x,), lambda x, offset: np.trace(x, offset, -2, -1), {"offset": offset},
-            precise=False, smooth=True,
-        )  # fmt: skip
-
-
-REFERENCES: dict[str, Callable[..., Any]] = {
-    "matmul": np.matmul,
-    "tensordot": np.tensordot,
-    "vecdot": vecdot,
-    "linalg.outer": np.outer,
-    "linalg.cross": _crossed,
-}
-PRODUCTS = (
-    Operation("matmul", _matmul, NUMERIC, QUICK),
-    Operation("tensordot", _tensordot, NUMERIC, QUICK),
-    Operation("vecdot", _vecdot, NUMERIC, QUICK),
-    Operation("linalg.outer", _outer, NUMERIC, ("float32", "int64")),
-    Operation("linalg.cross", _cross, NUMERIC, ("float32", "int64")),
-    Operation("linalg.diagonal", _diagonal, NUMERIC, ("float32", "complex64")),
-    Operation("linalg.trace", _trace, (*FLOATS, *COMPLEX), ("float32", "complex64")),
-)
+            (x,), lambda x, offset: np.trace(x, offset, -2, -1), {"offset": offset}, precise=False, smooth=True
+        )

@@ -9,7 +9,7 @@ import numpy as np
 from xpgrad import as_variable
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.layers import layer, lengths, written
-from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, Operation
+from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, operation
 from xpgrad_conformance.generated.sample import Argument, Sample
 from xpgrad_conformance.generated.sizes import LARGEST
 
@@ -30,6 +30,7 @@ def _positions(draw: Draw, n: int, places: int) -> Argument:
     return Argument(np.asarray(made).astype("int64" if draw.has("int64") else "int32"), ("n",), kept=True)
 
 
+@operation("ops.scatter_add", (*FLOATS, *COMPLEX), (*FLOATS, "complex64"), needs=())
 def _scatter_add(draw: Draw) -> Iterator[Sample]:
     for n in lengths(draw, LARGEST):
         places, width = int(draw.pick(PLACES)), int(draw.pick([0, 0, 1, 3]) if n < 70_000 else 0)
@@ -46,6 +47,7 @@ def _scatter_add(draw: Draw) -> Iterator[Sample]:
         yield layer("ops.scatter_add", start, place, Argument(host, ("n",), kept=True))
 
 
+@operation("ops.segment_sum", needs=())
 def _segment_sum(draw: Draw) -> Iterator[Sample]:
     for n in lengths(draw, LARGEST):
         places = int(draw.pick(PLACES))
@@ -53,6 +55,7 @@ def _segment_sum(draw: Draw) -> Iterator[Sample]:
         yield layer("ops.segment_sum", x, _positions(draw, n, places), num_segments=places)
 
 
+@operation("taken", (*FLOATS, *COMPLEX), (*FLOATS, "complex128"), needs=("take",))
 def _taken(draw: Draw) -> Iterator[Sample]:
     """Rows that are taken many times: their gradient is a scatter with collisions, along every axis."""
     for n in lengths(draw, LARGEST):
@@ -61,7 +64,6 @@ def _taken(draw: Draw) -> Iterator[Sample]:
         shape[axis] = places
         x = draw.array(tuple(shape), "integers", layout=draw.pick(draw.layouts()))
         yield written(
-            "taken",
             lambda xp, x, i, axis: xp.take(x, i, axis=axis),
             f"xp.take(x0, x1, axis={axis})",
             x,
@@ -70,6 +72,7 @@ def _taken(draw: Draw) -> Iterator[Sample]:
         )
 
 
+@operation("parts", needs=("take",))
 def _several_parts(draw: Draw) -> Iterator[Sample]:
     """Parts of one array, taken by slices and by positions: its gradient is one sum of many parts."""
 
@@ -88,9 +91,10 @@ def _several_parts(draw: Draw) -> Iterator[Sample]:
     for n in lengths(draw, 70_000, 3):
         x = draw.array((n,), "integers", layout=draw.pick(draw.layouts()))
         weight = draw.array((), "integers")
-        yield written("parts", call, text, x, _positions(draw, int(draw.pick([3, 200])), n), weight)
+        yield written(call, text, x, _positions(draw, int(draw.pick([3, 200])), n), weight)
 
 
+@operation("contributions", (*FLOATS, *COMPLEX), needs=("flip",))
 def _contributions(draw: Draw) -> Iterator[Sample]:
     """One array used many times, plainly and broadcast and transposed: its gradient has many contributions."""
 
@@ -111,13 +115,4 @@ def _contributions(draw: Draw) -> Iterator[Sample]:
         for shape in draw.pick([((n, 1), (1, n)), ((2, (n + 1) // 2),), (((n + 2) // 3, 3),)]):
             x, w = (draw.array(shape, "integers", layout=draw.pick(draw.layouts())) for _ in range(2))
             row, turned = draw.array(shape[1:], "integers"), draw.array(shape[::-1], "integers")
-            yield replace(written("contributions", call, text, x, w, row, turned), summed=x.host.size)
-
-
-SCATTERS = (
-    Operation("ops.scatter_add", _scatter_add, (*FLOATS, *COMPLEX), (*FLOATS, "complex64"), needs=()),
-    Operation("ops.segment_sum", _segment_sum, needs=()),
-    Operation("taken", _taken, (*FLOATS, *COMPLEX), (*FLOATS, "complex128"), needs=("take",)),
-    Operation("parts", _several_parts, needs=("take",)),
-    Operation("contributions", _contributions, (*FLOATS, *COMPLEX), needs=("flip",)),
-)
+            yield replace(written(call, text, x, w, row, turned), summed=x.host.size)

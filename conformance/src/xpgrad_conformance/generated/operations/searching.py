@@ -7,7 +7,7 @@ import numpy as np
 
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.moved import ALL, around, combined, given, mixed, one_bit_off, swept
-from xpgrad_conformance.generated.operation import FLOATS, INTEGERS, Operation
+from xpgrad_conformance.generated.operation import FLOATS, INTEGERS, operation, operations
 from xpgrad_conformance.generated.points import many_axes
 from xpgrad_conformance.generated.sample import Argument, Sample
 from xpgrad_conformance.generated.sizes import DISTINCT, LONG
@@ -16,33 +16,30 @@ REALS = (*FLOATS, *INTEGERS)
 QUICK = "float32", "float64", "int64", "uint64"
 
 
-def _extremal(name: str) -> Operation:
-    """Return the operation of argmax or argmin: the first of equal elements, with NaN first of all elements."""
+@operations(REALS, QUICK)
+def _extremal(draw: Draw, name: str) -> Iterator[Sample]:
+    """Yield samples of argmax or argmin: the first of equal elements, with NaN first of all elements."""
     reference: Callable[..., Any] = getattr(np, name)
-
-    def samples(draw: Draw) -> Iterator[Sample]:
-        for n in swept(draw, least=1):
-            x = given(draw, (n,), draw.pick(("mixed", "ties")), ("n",))
-            yield Sample(name, (x,), reference, dtype="int")
-            yield Sample(name, (_at_end(name, x),), reference, dtype="int")
-        for place in (0, 1, 2):
-            for n in draw.rng.choice(LONG, 1 if draw.quick else 3, replace=False).tolist():
-                x = _at_end(name, given(draw, around(n, place), "mixed"), place)
-                yield Sample(name, (x,), reference, {"axis": place}, dtype="int")
-        for n in (1, 2, 9, 16, 33) if draw.dtype in FLOATS else ():
-            for at in {0, n // 2, n - 1, int(draw.rng.integers(n))}:
-                x = draw.array((n,), axes=("n",))
-                x.host[at] = np.nan
-                yield Sample(name, (x,), reference, dtype="int")
-        kinds = "mixed", "ties", "near", "sorted", "reversed", "equal", "extremes", "spread"
-        for row in combined(
-            draw, n=(1, 2, 17, 64, 257), kind=kinds, place=(0, 1, 2), layout=draw.layouts(), keepdims=(False, True)
-        ):
-            x = given(draw, around(row["n"], row["place"]), row["kind"], layout=row["layout"])
-            parameters = {"axis": draw.pick((None, row["place"], row["place"] - 3)), "keepdims": row["keepdims"]}
-            yield Sample(name, (x,), reference, parameters, dtype="int")
-
-    return Operation(name, samples, REALS, QUICK)
+    for n in swept(draw, least=1):
+        x = given(draw, (n,), draw.pick(("mixed", "ties")), ("n",))
+        yield Sample((x,), reference, dtype="int")
+        yield Sample((_at_end(name, x),), reference, dtype="int")
+    for place in (0, 1, 2):
+        for n in draw.rng.choice(LONG, 1 if draw.quick else 3, replace=False).tolist():
+            x = _at_end(name, given(draw, around(n, place), "mixed"), place)
+            yield Sample((x,), reference, {"axis": place}, dtype="int")
+    for n in (1, 2, 9, 16, 33) if draw.dtype in FLOATS else ():
+        for at in {0, n // 2, n - 1, int(draw.rng.integers(n))}:
+            x = draw.array((n,), axes=("n",))
+            x.host[at] = np.nan
+            yield Sample((x,), reference, dtype="int")
+    kinds = "mixed", "ties", "near", "sorted", "reversed", "equal", "extremes", "spread"
+    for row in combined(
+        draw, n=(1, 2, 17, 64, 257), kind=kinds, place=(0, 1, 2), layout=draw.layouts(), keepdims=(False, True)
+    ):
+        x = given(draw, around(row["n"], row["place"]), row["kind"], layout=row["layout"])
+        parameters = {"axis": draw.pick((None, row["place"], row["place"] - 3)), "keepdims": row["keepdims"]}
+        yield Sample((x,), reference, parameters, dtype="int")
 
 
 def _at_end(name: str, x: Argument, axis: int = -1) -> Argument:
@@ -56,11 +53,12 @@ def _at_end(name: str, x: Argument, axis: int = -1) -> Argument:
     return Argument(host, x.axes, x.layout)
 
 
+@operation("nonzero", ALL, ("float32", "int64", "bool", "complex64"), ("nonzero", "data_dependent_shapes"))
 def _nonzero(draw: Draw) -> Iterator[Sample]:
     for n in swept(draw, least=1):
-        yield Sample("nonzero", (_sparse(draw, (n,), ("n",)),), np.nonzero, dtype="int")
+        yield Sample((_sparse(draw, (n,), ("n",)),), np.nonzero, dtype="int")
     for shape in many_axes(draw):
-        yield Sample("nonzero", (_sparse(draw, shape),), np.nonzero, dtype="int")
+        yield Sample((_sparse(draw, shape),), np.nonzero, dtype="int")
     for row in combined(draw, n=(1, 2, 16, 33, 257), place=(0, 1, 2), layout=draw.layouts()):
         x = _sparse(draw, around(row["n"], row["place"]))
         x = (
@@ -68,7 +66,7 @@ def _nonzero(draw: Draw) -> Iterator[Sample]:
             if row["layout"] == "broadcast"
             else Argument(x.host, (), row["layout"])
         )
-        yield Sample("nonzero", (x,), np.nonzero, dtype="int")
+        yield Sample((x,), np.nonzero, dtype="int")
 
 
 def _sparse(draw: Draw, shape: tuple[int, ...], axes: tuple[str, ...] = ()) -> Argument:
@@ -87,6 +85,7 @@ def _sparse(draw: Draw, shape: tuple[int, ...], axes: tuple[str, ...] = ()) -> A
     return Argument(host, axes)
 
 
+@operation("searchsorted", REALS, QUICK)
 def _searchsorted(draw: Draw) -> Iterator[Sample]:
     for n in swept(draw):
         table = _table(draw, n, draw.pick(("mixed", "ties")))
@@ -129,12 +128,11 @@ def _search(
     arguments = [Argument(table, kept=True), Argument(wanted, layout=layout)]
     side = side or draw.pick(("left", "right"))
     if not sorted_by:
-        return Sample("searchsorted", tuple(arguments), np.searchsorted, {"side": side}, dtype="int")
+        return Sample(tuple(arguments), np.searchsorted, {"side": side}, dtype="int")
     order = draw.rng.permutation(table.size)
     arguments[0] = Argument(table[np.argsort(order)], kept=True)
     arguments.append(Argument(order.astype("int64" if draw.has("int64") else "int32"), kept=True))
     return Sample(
-        "searchsorted",
         tuple(arguments),
         lambda x, v, i, side: np.searchsorted(x, v, side=side, sorter=i),
         {"side": side},
@@ -145,7 +143,3 @@ def _search(
 
 
 ARGMAX, ARGMIN = _extremal("argmax"), _extremal("argmin")
-NONZERO = Operation(
-    "nonzero", _nonzero, ALL, ("float32", "int64", "bool", "complex64"), ("nonzero", "data_dependent_shapes")
-)
-SEARCHSORTED = Operation("searchsorted", _searchsorted, REALS, QUICK)

@@ -7,7 +7,7 @@ import numpy as np
 
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.moved import ALL, around, combined, given, mixed, one_bit_off, swept
-from xpgrad_conformance.generated.operation import FLOATS, INTEGERS, Operation
+from xpgrad_conformance.generated.operation import FLOATS, INTEGERS, Operation, operation
 from xpgrad_conformance.generated.sample import Argument, Sample
 from xpgrad_conformance.generated.sizes import DISTINCT
 
@@ -75,13 +75,14 @@ def _unique(name: str) -> Operation:
         }[name]
         for x in _inputs(draw):
             yield Sample(
-                name, (x,), expected, dtype=dtypes, precise=False,
+                (x,), expected, dtype=dtypes, precise=False,
                 derived=lambda hosts, results: _canonical(name, hosts[0], results),
             )  # fmt: skip
 
     return Operation(name, samples, ALL, QUICK, (name, "data_dependent_shapes"))
 
 
+@operation("isin", (*INTEGERS, *FLOATS), ("int32", "int64", "uint64"))
 def _isin(draw: Draw) -> Iterator[Sample]:
     if draw.dtype in FLOATS:
         yield from _isin_of_floats(draw)
@@ -103,7 +104,7 @@ def _of_two_dtypes(draw: Draw, other: str) -> Sample:
     info = np.iinfo(draw.dtype)
     host = np.where(host <= info.max, host, host % 100) if 8 * narrow < 63 else host % 100
     arguments = Argument(host.astype(draw.dtype), ("n", "k")), Argument(table, ("m",))
-    return Sample("isin", arguments, np.isin, dtype="bool")
+    return Sample(arguments, np.isin, dtype="bool")
 
 
 def _searched(draw: Draw, n: int, m: int, layout: str = "contiguous") -> Sample:
@@ -115,7 +116,7 @@ def _searched(draw: Draw, n: int, m: int, layout: str = "contiguous") -> Sample:
     if layout == "broadcast":
         host = np.broadcast_to(host[:1], host.shape).copy()
     arguments = Argument(host, ("n", "k"), layout), Argument(table, ("m",))
-    return Sample("isin", arguments, np.isin, {"invert": draw.pick((False, True))}, dtype="bool")
+    return Sample(arguments, np.isin, {"invert": draw.pick((False, True))}, dtype="bool")
 
 
 def _isin_of_floats(draw: Draw) -> Iterator[Sample]:
@@ -131,8 +132,7 @@ def _isin_of_floats(draw: Draw) -> Iterator[Sample]:
         host = np.where(which < 0.4, chosen, np.where(which < 0.7, np.nextafter(chosen, np.inf), host))
         for invert in (False, True):
             arguments = Argument(host.astype(draw.dtype), ("n", "k")), Argument(table, ("m",))
-            yield Sample("isin", arguments, np.isin, {"invert": invert}, dtype="bool")
+            yield Sample(arguments, np.isin, {"invert": invert}, dtype="bool")
 
 
 UNIQUE = tuple(map(_unique, ("unique_values", "unique_counts", "unique_inverse", "unique_all")))
-ISIN = Operation("isin", _isin, (*INTEGERS, *FLOATS), ("int32", "int64", "uint64"))

@@ -9,7 +9,7 @@ from xpgrad_conformance.generated.decisive import FORMS as LINES
 from xpgrad_conformance.generated.decisive import lengths, with_decisive_element
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.moved import around, combined, given, swept
-from xpgrad_conformance.generated.operation import FLOATS, INTEGERS, Operation
+from xpgrad_conformance.generated.operation import FLOATS, INTEGERS, operation
 from xpgrad_conformance.generated.sample import Argument, Sample
 
 QUICK = "float32", "float64", "int64", "uint64"
@@ -57,25 +57,27 @@ def _infinite(draw: Draw, n: int) -> Argument:
     return x
 
 
+@operation("sort", (*FLOATS, *INTEGERS), QUICK)
 def _sorted(draw: Draw) -> Iterator[Sample]:
     for x, parameters in _inputs(draw):
         distinct = x.host.size < 10_000 and np.unique(x.host).size == x.host.size
-        yield Sample("sort", (x,), sort, parameters, precise=False, smooth=distinct and np.isfinite(x.host).all())
+        yield Sample((x,), sort, parameters, precise=False, smooth=distinct and np.isfinite(x.host).all())
     for n in (5, 17, 40, 1000) if draw.dtype in FLOATS else ():  # at any positions of NaN, no element is lost
         x = given(draw, (n,), "mixed")
         x.host[draw.rng.permutation(n)[: n // 4 + 1]] = np.nan
         parameters = {"descending": draw.pick((False, True))}
-        yield Sample("sort", (x,), lambda x, **_: np.sort(x), parameters, derived=lambda _, found: np.sort(found[0]))
+        yield Sample((x,), lambda x, **_: np.sort(x), parameters, derived=lambda _, found: np.sort(found[0]))
 
 
+@operation("argsort", (*FLOATS, *INTEGERS), QUICK)
 def _argsorted(draw: Draw) -> Iterator[Sample]:
     for x, parameters in _inputs(draw):
-        yield Sample("argsort", (x,), argsort, parameters, dtype="int")
+        yield Sample((x,), argsort, parameters, dtype="int")
     for n in (2, 9, 33, 1025):
         for descending in (False, True):
             x = given(draw, (n, 2), "ties", ("n", "m"))
             parameters = {"axis": 0, "stable": False, "descending": descending}
-            yield Sample("argsort", (x,), _in_order(sort), parameters, dtype="int", derived=_chosen)
+            yield Sample((x,), _in_order(sort), parameters, dtype="int", derived=_chosen)
 
 
 def _in_order(function: Any) -> Any:
@@ -91,7 +93,3 @@ def _in_order(function: Any) -> Any:
 def _chosen(hosts: Any, results: Any) -> Any:
     """Return the elements in the order that is found, and the positions in ascending order."""
     return np.take_along_axis(hosts[0], results[0], 0), np.sort(results[0], axis=0)
-
-
-SORT = Operation("sort", _sorted, (*FLOATS, *INTEGERS), QUICK)
-ARGSORT = Operation("argsort", _argsorted, (*FLOATS, *INTEGERS), QUICK)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.operation import FLOATS, INTEGERS, Operation
+from xpgrad_conformance.generated.operation import FLOATS, INTEGERS, Operation, operation, operations
 from xpgrad_conformance.generated.points import several_axes, shaped
 from xpgrad_conformance.generated.sample import Argument, Sample
 from xpgrad_conformance.generated.sizes import LONG
@@ -52,7 +52,7 @@ def with_single_value(draw: Draw, value: Any, n: int, others: Any = None) -> Any
     return host
 
 
-def positions(draw: Draw, name: str, values: Sequence[Any], reference: Reference, **what: Any) -> Iterator[Sample]:
+def positions(draw: Draw, values: Sequence[Any], reference: Reference, **what: Any) -> Iterator[Sample]:
     """Yield samples with a value in each position of a row, a column, a vector, and a block."""
     others = what.pop("others", None)
     what = {"smooth": draw.dtype in FLOATS, **what}
@@ -60,23 +60,23 @@ def positions(draw: Draw, name: str, values: Sequence[Any], reference: Reference
         for n in POSITIONS:
             host = with_single_value(draw, value, n, others)
             for axis in (0, 1, None):
-                yield Sample(name, (Argument(host, ("n", "m")),), reference, {"axis": axis}, **what)
+                yield Sample((Argument(host, ("n", "m")),), reference, {"axis": axis}, **what)
             for row in draw.rng.permutation(n)[: 2 if draw.quick else n]:
-                yield Sample(name, (Argument(host[row], ("n",)),), reference, **what)
+                yield Sample((Argument(host[row], ("n",)),), reference, **what)
         long = draw.array((2, 1500), "integers").host if others is None else np.full((2, 1500), others, draw.dtype)
         for at in draw.rng.integers(1500, size=2 if draw.quick else 8):
             host = long.copy()
             host[1, at] = value
-            yield Sample(name, (Argument(host, ("k", "n")),), reference, {"axis": 1}, **what)
-            yield Sample(name, (Argument(host[1], ("n",)),), reference, **what)
+            yield Sample((Argument(host, ("k", "n")),), reference, {"axis": 1}, **what)
+            yield Sample((Argument(host[1], ("n",)),), reference, **what)
         layouts = draw.layouts(broadcast=False)
         yield from (
-            Sample(name, (Argument(host, axes, draw.pick(layouts)),), reference, {"axis": axes.index("n")}, **what)
+            Sample((Argument(host, axes, draw.pick(layouts)),), reference, {"axis": axes.index("n")}, **what)
             for host, axes in late(draw, value, others)
         )
         for layout in layouts:
             x = Argument(with_single_value(draw, value, POSITIONS[-1], others), ("n", "m"), layout)
-            yield Sample(name, (x,), reference, {"axis": draw.pick((0, 1))}, **what)
+            yield Sample((x,), reference, {"axis": draw.pick((0, 1))}, **what)
 
 
 def late(draw: Draw, value: Any, others: Any = None) -> Iterator[tuple[Any, tuple[str, ...]]]:
@@ -89,31 +89,29 @@ def late(draw: Draw, value: Any, others: Any = None) -> Iterator[tuple[Any, tupl
             yield host, axes
 
 
-def reduced(
-    draw: Draw, name: str, make: Callable[..., Argument], reference: Reference, **what: Any
-) -> Iterator[Sample]:
+def reduced(draw: Draw, make: Callable[..., Argument], reference: Reference, **what: Any) -> Iterator[Sample]:
     """Yield samples of all lengths, axes, and layouts, with and without keepdims; `make(shape, axes, layout)`."""
     least, what = what.pop("least", 0), {"smooth": draw.dtype in FLOATS, **what}
     for n in draw.lengths(least=least):
-        yield Sample(name, (make((n,), ("n",), "contiguous"),), reference, **what)
+        yield Sample((make((n,), ("n",), "contiguous"),), reference, **what)
     for n in (4097,) if draw.quick else (4097, 65537):
         for axes in (("n", "m"), ("m", "n"), ("k", "n", "m")):
             x = make(shaped(axes, n), axes, "contiguous")
-            yield Sample(name, (x,), reference, {"axis": axes.index("n")}, **what)
+            yield Sample((x,), reference, {"axis": axes.index("n")}, **what)
     for shape in BLOCKS[:: 2 if draw.quick else 1]:
         for axis in range(len(shape)):
             x = make(shape, ("n", "m", "k")[: len(shape)], "contiguous")
-            yield Sample(name, (x,), reference, {"axis": axis}, **what)
+            yield Sample((x,), reference, {"axis": axis}, **what)
     for row in draw.combinations(place=PLACES, n=CHOSEN, keepdims=(False, True), layout=draw.layouts()):
         axes, axis = row["place"]
         x = make(shaped(axes, row["n"]), axes, row["layout"])
-        yield Sample(name, (x,), reference, {"axis": axis, "keepdims": row["keepdims"]}, **what)
+        yield Sample((x,), reference, {"axis": axis, "keepdims": row["keepdims"]}, **what)
     for uneven, several in several_axes(draw):
         x = make(uneven, (), draw.pick(draw.layouts()))
-        yield Sample(name, (x,), reference, {"axis": several, "keepdims": draw.pick((False, True))}, **what)
-    yield Sample(name, (make((), (), "contiguous"),), reference, **what)
+        yield Sample((x,), reference, {"axis": several, "keepdims": draw.pick((False, True))}, **what)
+    yield Sample((make((), (), "contiguous"),), reference, **what)
     for shape, axis in (((0, 3), 1), ((2, 0, 3), -1)) if draw.has("empty_arrays") else ():
-        yield Sample(name, (make(shape, (), "contiguous"),), reference, {"axis": axis}, **what)
+        yield Sample((make(shape, (), "contiguous"),), reference, {"axis": axis}, **what)
 
 
 def whole(draw: Draw, shape: tuple[int, ...], axes: tuple[str, ...], layout: str = "contiguous") -> Argument:
@@ -154,17 +152,18 @@ def growing(n: int) -> float:
     return 4.0 + float(np.sqrt(n))
 
 
+@operation("sum")
 def _sum(draw: Draw) -> Iterator[Sample]:
     make = functools.partial(whole, draw)
-    yield from reduced(draw, "sum", make, np.sum)
-    yield from positions(draw, "sum", specials(draw.dtype), np.sum)
-    yield Sample("sum", (Argument(np.asarray([np.inf, 1.0, -np.inf], draw.dtype)),), np.sum)
+    yield from reduced(draw, make, np.sum)
+    yield from positions(draw, specials(draw.dtype), np.sum)
+    yield Sample((Argument(np.asarray([np.inf, 1.0, -np.inf], draw.dtype)),), np.sum)
     for n in (16, 257, 4097):
         for axes, axis in (("n",), None), (("n", "m"), 0), (("m", "n"), -1), (("k", "n", "m"), 1):
             x = draw.array(shaped(axes, n), "spread" if axis is None else "ordinary", axes=axes)
-            yield Sample("sum", (x,), np.sum, {"axis": axis}, units=growing(n), scale=size_of, smooth=True)
+            yield Sample((x,), np.sum, {"axis": axis}, units=growing(n), scale=size_of, smooth=True)
     x = draw.array((1_000_003,) if draw.dtype == "float32" else (65_537,), low=0.09, high=0.11, axes=("n",))
-    yield Sample("sum", (x,), np.sum, units=1000)
+    yield Sample((x,), np.sum, units=1000)
     yield from _of_another_dtype(draw, "sum", make)
 
 
@@ -186,31 +185,33 @@ def _of_another_dtype(draw: Draw, name: str, make: Callable[..., Argument]) -> I
         for n, axis in ((1, None), (33, 0), (257, -1)):
             x = make((n, 3), ("n", "m"), "contiguous")
             text = f"xp.{name}(x0, axis={axis}, dtype=xp.{other})"
-            yield Sample(name, (x,), expected, {"axis": axis}, dtype=other, call=call, text=text)
+            yield Sample((x,), expected, {"axis": axis}, dtype=other, call=call, text=text)
         if other == "float64" and draw.dtype == "float32" and name == "sum":
             x = draw.array((3001,), low=0.3, high=0.4, axes=("n",))
-            yield Sample(name, (x,), expected, units=64, dtype=other, call=call, text="xp.sum(x0, dtype=xp.float64)")
+            yield Sample((x,), expected, units=64, dtype=other, call=call, text="xp.sum(x0, dtype=xp.float64)")
 
 
+@operation("prod")
 def _prod(draw: Draw) -> Iterator[Sample]:
     make = functools.partial(factors, draw)
-    yield from reduced(draw, "prod", make, np.prod)
+    yield from reduced(draw, make, np.prod)
     if draw.dtype in FLOATS:
-        yield from positions(draw, "prod", [np.nan, 0.0], np.prod, others=-1.0)
+        yield from positions(draw, [np.nan, 0.0], np.prod, others=-1.0)
         x = draw.array((33, 5), low=0.5, high=1.8, axes=("n", "m"))
         for axis in (0, 1, None):
-            yield Sample("prod", (x,), np.prod, {"axis": axis}, units=100 if axis is None else 33, smooth=True)
+            yield Sample((x,), np.prod, {"axis": axis}, units=100 if axis is None else 33, smooth=True)
         info = np.finfo(draw.dtype)
         beyond = np.asarray([float(info.max), 0.5, 0.5, float(info.smallest_normal), 2.0], draw.dtype)
-        yield Sample("prod", (Argument(beyond),), np.prod, units=4)
+        yield Sample((Argument(beyond),), np.prod, units=4)
     yield from _of_another_dtype(draw, "prod", make)
 
 
+@operation("mean")
 def _mean(draw: Draw) -> Iterator[Sample]:
-    yield from reduced(draw, "mean", functools.partial(whole, draw), np.mean, units=2, least=1)
-    yield from positions(draw, "mean", specials(draw.dtype), np.mean, units=2)
+    yield from reduced(draw, functools.partial(whole, draw), np.mean, units=2, least=1)
+    yield from positions(draw, specials(draw.dtype), np.mean, units=2)
     x = draw.array((1_000_003,) if draw.dtype == "float32" else (65_537,), low=0.09, high=0.11, axes=("n",))
-    yield Sample("mean", (x,), np.mean, units=1000)
+    yield Sample((x,), np.mean, units=1000)
 
 
 def spread_of(name: str) -> Operation:
@@ -226,20 +227,20 @@ def spread_of(name: str) -> Operation:
             x.host[x.host == 64] = max(64.0, float(x.host.size) ** 0.5)  # visible next to the sum of squares
             return x
 
-        for sample in reduced(draw, name, make, reference, least=1):
+        for sample in reduced(draw, make, reference, least=1):
             yield _tolerant(sample)
-        yield from map(_tolerant, positions(draw, name, [np.nan, np.inf], reference))
+        yield from map(_tolerant, positions(draw, [np.nan, np.inf], reference))
         for correction in (0.0, 1.0, 1, 2.5):
             for axes, axis in (("n",), None), (("n", "m"), 0), (("m", "n"), -1), (("k", "m", "n"), (0, 2)):
                 given = {"axis": axis, "correction": correction}
-                yield Sample(name, (draw.array(shaped(axes, 33), axes=axes),), reference, given, units=64, smooth=True)
+                yield Sample((draw.array(shaped(axes, 33), axes=axes),), reference, given, units=64, smooth=True)
         far = 100.0 if draw.dtype == "float32" else 1000.0  # a difference of mean squares has lost its digits here
         for axes, axis in (("n",), None), (("n", "m"), 0), (("m", "n"), -1):
             x = draw.array(shaped(axes, 257), low=far - 1, high=far + 1, axes=axes)
-            yield Sample(name, (x,), reference, {"axis": axis}, units=2000)
+            yield Sample((x,), reference, {"axis": axis}, units=2000)
         large = float(np.finfo(draw.dtype).max) ** 0.5 / 64  # squares do not overflow, nor do their sums
         for host in ([large, -large, large / 2], [1 / large, -1 / large, 0.5 / large]):
-            yield Sample(name, (Argument(np.asarray(host, draw.dtype)),), reference, units=64)
+            yield Sample((Argument(np.asarray(host, draw.dtype)),), reference, units=64)
 
     def cancelling(draw: Draw) -> Iterator[Sample]:
         """Yield samples whose second derivatives may cancel, as `scale` describes, with a rounded mean."""
@@ -260,39 +261,28 @@ def _tolerant(sample: Sample) -> Sample:
     return replace(sample, units=16 + sample.hosts[0].size / 2)
 
 
-def extremum(name: str, reference: Reference) -> Operation:
-    """Return the operation of max or min."""
+@operations((*FLOATS, *INTEGERS), ("float32", "float64", "int64", "uint8"))
+def extremum(draw: Draw, name: str, reference: Reference) -> Iterator[Sample]:
+    """Yield samples of max or min."""
+    kinds = ("ordinary", "extremes", "ties", "near", "equal", *(("spread",) if draw.dtype in FLOATS else ()))
+    end = 1e30 if draw.dtype in FLOATS else np.iinfo(draw.dtype).max
+    least = -end if draw.dtype in FLOATS else np.iinfo(draw.dtype).min
 
-    def samples(draw: Draw) -> Iterator[Sample]:
-        kinds = ("ordinary", "extremes", "ties", "near", "equal", *(("spread",) if draw.dtype in FLOATS else ()))
-        end = 1e30 if draw.dtype in FLOATS else np.iinfo(draw.dtype).max
-        least = -end if draw.dtype in FLOATS else np.iinfo(draw.dtype).min
+    def make(shape: tuple[int, ...], axes: tuple[str, ...], layout: str) -> Argument:
+        return draw.array(shape, draw.pick(kinds), axes=axes, layout=layout)
 
-        def make(shape: tuple[int, ...], axes: tuple[str, ...], layout: str) -> Argument:
-            return draw.array(shape, draw.pick(kinds), axes=axes, layout=layout)
-
-        yield from reduced(draw, name, make, reference, least=1)
-        for high in (False, True):  # equal signs, to detect a start from 0
-            low = 1 if high else -4
-            x = draw.array((33, 5), low=low, high=low + 3, axes=("n", "m"))
-            for axis in (0, 1, None) if high or not draw.dtype.startswith("u") else ():
-                yield Sample(name, (x,), reference, {"axis": axis})
-        wanted = [end if name == "max" else least]
-        if draw.dtype in FLOATS:
-            wanted += [np.nan, np.inf, -np.inf]
-        yield from positions(draw, name, wanted, reference)
-        if draw.dtype in FLOATS:
-            yield from positions(draw, name, [-1.0], reference, others=-np.inf if name == "max" else np.inf)
-
-    return Operation(name, samples, (*FLOATS, *INTEGERS), ("float32", "float64", "int64", "uint8"))
+    yield from reduced(draw, make, reference, least=1)
+    for high in (False, True):  # equal signs, to detect a start from 0
+        low = 1 if high else -4
+        x = draw.array((33, 5), low=low, high=low + 3, axes=("n", "m"))
+        for axis in (0, 1, None) if high or not draw.dtype.startswith("u") else ():
+            yield Sample((x,), reference, {"axis": axis})
+    wanted = [end if name == "max" else least]
+    if draw.dtype in FLOATS:
+        wanted += [np.nan, np.inf, -np.inf]
+    yield from positions(draw, wanted, reference)
+    if draw.dtype in FLOATS:
+        yield from positions(draw, [-1.0], reference, others=-np.inf if name == "max" else np.inf)
 
 
-STATISTICS = (
-    Operation("sum", _sum),
-    Operation("prod", _prod),
-    Operation("mean", _mean),
-    spread_of("var"),
-    spread_of("std"),
-    extremum("max", np.max),
-    extremum("min", np.min),
-)
+STATISTICS = (spread_of("var"), spread_of("std"), extremum("max", np.max), extremum("min", np.min))

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, INTEGERS, Operation
+from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, INTEGERS, operations
 from xpgrad_conformance.generated.operations.statistics import POSITIONS, factors, positions, reduced
 from xpgrad_conformance.generated.sample import Argument, Sample
 from xpgrad_conformance.generated.values import special_numbers
@@ -16,35 +16,32 @@ QUICK = "bool", "int32", "float32"
 BOTH: dict[str, Callable[..., Any]] = {"sum": np.sum, "prod": np.prod}
 
 
-def of_integers(name: str) -> Operation:
-    """Return the operation of the sum or product of integers, in a dtype at least as wide as the default dtype."""
+@operations(INTEGERS, ("int8", "int32", "int64", "uint8"))
+def of_integers(draw: Draw, name: str) -> Iterator[Sample]:
+    """Yield samples of the sum or product of integers, in a dtype at least as wide as the default dtype."""
     reference = BOTH[name]
+    info = np.iinfo(draw.dtype)
 
-    def samples(draw: Draw) -> Iterator[Sample]:
-        info = np.iinfo(draw.dtype)
+    def make(shape: tuple[int, ...], axes: tuple[str, ...], layout: str) -> Argument:
+        if name == "prod":
+            return factors(draw, shape, axes, layout)
+        count = max(1, int(np.prod(shape)))
+        most = min(int(info.max), draw.largest_sum() // count)
+        host = draw.rng.integers(max(info.min, -most), most, shape, np.int64 if info.min else np.uint64)
+        host = host.astype(draw.dtype)
+        if layout == "broadcast" and host.ndim:
+            host = np.broadcast_to(host[:1], shape).copy()
+        return Argument(host, axes, layout)
 
-        def make(shape: tuple[int, ...], axes: tuple[str, ...], layout: str) -> Argument:
-            if name == "prod":
-                return factors(draw, shape, axes, layout)
-            count = max(1, int(np.prod(shape)))
-            most = min(int(info.max), draw.largest_sum() // count)
-            host = draw.rng.integers(max(info.min, -most), most, shape, np.int64 if info.min else np.uint64)
-            host = host.astype(draw.dtype)
-            if layout == "broadcast" and host.ndim:
-                host = np.broadcast_to(host[:1], shape).copy()
-            return Argument(host, axes, layout)
-
-        yield from reduced(draw, name, make, reference, dtype="int")
-        if name == "prod":  # more digits than a float64 has
-            many = np.ones((60, 2), draw.dtype)
-            many[: int(np.log(draw.largest_sum()) / np.log(3))] = 3
-            yield Sample(name, (Argument(many),), reference, {"axis": 0}, dtype="int")
-        for at in POSITIONS:
-            host = np.ones(at, draw.dtype)
-            host[at // 2] = min(info.max, draw.largest_sum() - at)
-            yield Sample(name, (Argument(host, ("n",)),), reference, dtype="int")
-
-    return Operation(name, samples, INTEGERS, ("int8", "int32", "int64", "uint8"))
+    yield from reduced(draw, make, reference, dtype="int")
+    if name == "prod":  # more digits than a float64 has
+        many = np.ones((60, 2), draw.dtype)
+        many[: int(np.log(draw.largest_sum()) / np.log(3))] = 3
+        yield Sample((Argument(many),), reference, {"axis": 0}, dtype="int")
+    for at in POSITIONS:
+        host = np.ones(at, draw.dtype)
+        host[at // 2] = min(info.max, draw.largest_sum() - at)
+        yield Sample((Argument(host, ("n",)),), reference, dtype="int")
 
 
 def _count(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
@@ -58,48 +55,39 @@ REFERENCES: dict[str, Callable[..., Any]] = {
 }
 
 
-def truths(name: str) -> Operation:
-    """Return the operation of all, any or count_nonzero."""
+@operations(ALL, QUICK)
+def truths(draw: Draw, name: str) -> Iterator[Sample]:
+    """Yield samples of all, any or count_nonzero."""
     reference = REFERENCES[name]
     what: dict[str, Any] = {"dtype": "int" if name == "count_nonzero" else "bool"}
+    share = {"all": 0.97, "any": 0.03, "count_nonzero": 0.5}[name]
 
-    def samples(draw: Draw) -> Iterator[Sample]:
-        share = {"all": 0.97, "any": 0.03, "count_nonzero": 0.5}[name]
+    def make(shape: tuple[int, ...], axes: tuple[str, ...], layout: str) -> Argument:
+        host = np.where(draw.rng.random(shape) < share, 3, 0).astype(draw.dtype)
+        if layout == "broadcast" and host.ndim:
+            host = np.broadcast_to(host[:1], shape).copy()
+        return Argument(host, axes, layout)
 
-        def make(shape: tuple[int, ...], axes: tuple[str, ...], layout: str) -> Argument:
-            host = np.where(draw.rng.random(shape) < share, 3, 0).astype(draw.dtype)
-            if layout == "broadcast" and host.ndim:
-                host = np.broadcast_to(host[:1], shape).copy()
-            return Argument(host, axes, layout)
-
-        yield from reduced(draw, name, make, reference, **what)
-        for value, others in ((0, 1), (1, 0)):
-            yield from positions(draw, name, [value], reference, others=others, **what)
-            for n in draw.lengths(least=1):
-                host = np.full(n, others, draw.dtype)
-                host[draw.pick((-1, -1, 0, n // 2))] = value
-                yield Sample(name, (Argument(host, ("n",)),), reference, **what)
-        beside = int(name == "all")  # so that each of these numbers decides
-        if np.dtype(draw.dtype).kind in "iu":
-            ends = [np.iinfo(draw.dtype).max, np.iinfo(draw.dtype).min + 1, 256 % np.iinfo(draw.dtype).max]
-            yield from positions(draw, name, ends, reference, others=beside, **what)
-        elif np.dtype(draw.dtype).kind in "fc":
-            real = {"complex64": "float32", "complex128": "float64"}.get(draw.dtype, draw.dtype)
-            small = float(np.finfo(real).smallest_normal)
-            numbers: list[Any] = [*special_numbers(real)[:5], 0.25, small]
-            if draw.has("subnormal_numbers"):
-                numbers += special_numbers(real)[5:]
-            if draw.dtype in COMPLEX:
-                numbers += [0.5j, complex(0.0, -0.0), complex(-0.0, np.nan)]
-            yield from positions(draw, name, numbers, reference, others=beside, **what)
-
-    return Operation(name, samples, ALL, QUICK)
+    yield from reduced(draw, make, reference, **what)
+    for value, others in ((0, 1), (1, 0)):
+        yield from positions(draw, [value], reference, others=others, **what)
+        for n in draw.lengths(least=1):
+            host = np.full(n, others, draw.dtype)
+            host[draw.pick((-1, -1, 0, n // 2))] = value
+            yield Sample((Argument(host, ("n",)),), reference, **what)
+    beside = int(name == "all")  # so that each of these numbers decides
+    if np.dtype(draw.dtype).kind in "iu":
+        ends = [np.iinfo(draw.dtype).max, np.iinfo(draw.dtype).min + 1, 256 % np.iinfo(draw.dtype).max]
+        yield from positions(draw, ends, reference, others=beside, **what)
+    elif np.dtype(draw.dtype).kind in "fc":
+        real = {"complex64": "float32", "complex128": "float64"}.get(draw.dtype, draw.dtype)
+        small = float(np.finfo(real).smallest_normal)
+        numbers: list[Any] = [*special_numbers(real)[:5], 0.25, small]
+        if draw.has("subnormal_numbers"):
+            numbers += special_numbers(real)[5:]
+        if draw.dtype in COMPLEX:
+            numbers += [0.5j, complex(0.0, -0.0), complex(-0.0, np.nan)]
+        yield from positions(draw, numbers, reference, others=beside, **what)
 
 
-COUNTS = (
-    of_integers("sum"),
-    of_integers("prod"),
-    truths("all"),
-    truths("any"),
-    truths("count_nonzero"),
-)
+COUNTS = (of_integers("sum"), of_integers("prod"), truths("all"), truths("any"), truths("count_nonzero"))
