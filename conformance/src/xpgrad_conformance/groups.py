@@ -102,11 +102,6 @@ def grouped(failures: Sequence[Outcome], devices: Collection[str]) -> tuple[Grou
     return tuple(sorted(made, key=lambda group: (not group.of_loading, -group.weight, group.title)))
 
 
-def base_of(case: str) -> str:
-    """Return the function of a case: ``sum`` of ``sum-axis``."""
-    return case.partition("-")[0]
-
-
 def _group(cause: str, found: Sequence[Outcome], devices: Collection[str]) -> Group:
     messages = Counter(normalized(each.reason, devices) for each in found).most_common()
     return Group(cause, messages[0][0], tuple(found), tuple(messages[1:]))
@@ -114,7 +109,7 @@ def _group(cause: str, found: Sequence[Outcome], devices: Collection[str]) -> Gr
 
 def _own(outcome: Outcome) -> str:
     """Return the function that a check is of."""
-    return base_of(case_of(outcome)) or named(outcome.reason)
+    return case_of(outcome).partition("-")[0] or named(outcome.reason)
 
 
 def _suspects(failures: Sequence[Outcome], used: Used) -> dict[str, frozenset[str]]:

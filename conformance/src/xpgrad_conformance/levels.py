@@ -130,7 +130,7 @@ def _declared_too_often(
         allowed = max(1, int(MAX_DECLARED * sum(place.device == device for place in planned)))
         if number > allowed:
             yield f"{number} checks of {named(family)} on {device} are declared to fail, and {allowed} may be"
-    based = sorted({function_of(place) for place in places} & foundation())
+    based = sorted({FUNCTION_OF.get(place.about, place.about) for place in places} & foundation())
     if based:
         yield f"{', '.join(based)}, on which other functions are built, is declared to fail in {named(family)}"
 
@@ -150,11 +150,6 @@ def ceiling(name: str, level: int) -> float:
 def fails_as_declared(outcome: Outcome) -> bool:
     """Return whether an item is declared to fail, or needs a function that is declared wrong."""
     return outcome.state == "expected" or outcome.wrong
-
-
-def function_of(place: CheckedItem) -> str:
-    """Return the name of the function that a check of a case or operation tests, or an empty text."""
-    return FUNCTION_OF.get(place.about, place.about)
 
 
 def named(family: CheckFamily) -> str:

@@ -58,16 +58,11 @@ NAME = re.compile(rf"({'|'.join(TRANSFORMATIONS)})\(([^:]+)\)")
 def transformed(name: str, base: Backend) -> Backend:
     """Return the backend of a transformation's arrays over arrays of `base`, registered by its name."""
     kind, given = TRANSFORMATIONS[name], base.capabilities
-    backend = backend_over(kind.backend, base, depth_of(base) + 1)
+    backend = backend_over(kind.backend, base, len(transformations_of(base)) + 1)
     missing = {fact: why for fact, why in {**given.missing, **kind.missing}.items() if fact not in kind.provides}
     expected = {**given.expected, **kind.expected}
     backend.declared = Capabilities(missing, given.missing_on, given.tolerances, expected)
     return registered(backend)
-
-
-def depth_of(backend: Backend) -> int:
-    """Return the number of transformations of the arrays of a backend."""
-    return len(transformations_of(backend))
 
 
 def known(name: str) -> str:

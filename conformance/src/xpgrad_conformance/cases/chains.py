@@ -38,10 +38,6 @@ def _crf(cost: Host, *arrays: Host) -> Host:
     return np.stack(losses)
 
 
-def _best(cost: Host, *xs: Host) -> Host:
-    return np.stack([max(_scores(cost, line).values()) for line in _lines(xs)])
-
-
 def _ctc(xs: Any, t: Any, steps: Any, ends: Any) -> Host:
     """CTC losses with blank 0: over paths that give the labels when repetitions, then blanks, are removed."""
     losses = []
@@ -63,7 +59,8 @@ CASES = (
     _f("crf1d", lambda F, cost, *xs: F.crf1d(cost, xs[:3], xs[3:]), lambda cost, *xs: _crf(cost, *xs).sum() / 3,
        (COST, *XS, *LABELS)),
     _f("crf1d-no_reduce", lambda F, cost, *xs: F.crf1d(cost, xs[:3], xs[3:], "no"), _crf, (COST, *XS, *LABELS)),
-    _f("argmax_crf1d", lambda F, cost, *xs: F.argmax_crf1d(cost, xs)[0], _best, (COST, *APART)),
+    _f("argmax_crf1d", lambda F, cost, *xs: F.argmax_crf1d(cost, xs)[0],
+       lambda cost, *xs: np.stack([max(_scores(cost, line).values()) for line in _lines(xs)]), (COST, *APART)),
     _f(NAME, lambda F, *xs: F.connectionist_temporal_classification(xs[:4], xs[4], 0),
        lambda *xs: _ctc(xs[:4], xs[4], (4, 4), (2, 2)).sum() / 2, (*STEPS, TARGETS)),
     _f(f"{NAME}-lengths",
