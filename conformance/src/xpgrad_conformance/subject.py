@@ -1,9 +1,8 @@
 """The argument of a check: a backend to test on one device, with inputs and comparisons; `Scenario` adds a case."""
 
 import functools
-import threading
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,7 +36,7 @@ class Subject:
     ----------
     device : Device
     dtype : str
-        The name of a floating-point dtype.
+        The name of a floating-point dtype: the widest real one, `wide`, unless the check has dtypes.
     case : Case or None
         For checks of the scope "case".
     operation : Operation or None
@@ -222,24 +221,6 @@ class Subject:
         except Exception as error:
             raise AssertionError(f"{what}: raised {type(error).__name__}: {error}; expected {_names(kinds)}") from error
         raise AssertionError(f"{what}: gave {type(result).__name__}; expected {_names(kinds)}")
-
-    def elsewhere(self, call: Callable[[], Any]) -> Any:
-        """Return the result of `call()` in a new thread, and re-raise its exceptions."""
-        found: list[Any] = []
-        raised: list[BaseException] = []
-
-        def run() -> None:
-            try:
-                found.append(call())
-            except BaseException as error:
-                raised.append(error)
-
-        thread = threading.Thread(target=run)
-        thread.start()
-        thread.join()
-        if raised:
-            raise raised[0]
-        return found[0]
 
 
 def _like(dtype: str, host: Any) -> str:

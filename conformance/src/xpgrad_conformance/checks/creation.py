@@ -47,8 +47,8 @@ def constants(s: Subject) -> None:
             if dtype == s.wide:
                 made = s.xp.empty(shape, **place)
                 s.expect(made, s.host(made), f"empty{what}", dtype=dtype)
-    s.expect(s.xp.zeros(5, **_place(s)), np.zeros(5), "zeros(5): a length is a shape", dtype=s.wide)
-    s.expect(s.xp.full(LARGE, 0.75, **_place(s)), np.full(LARGE, 0.75), f"full({LARGE}, 0.75)", dtype=s.wide)
+    s.expect(s.xp.zeros(5, **_place(s)), np.zeros(5), "zeros(5): a length is a shape")
+    s.expect(s.xp.full(LARGE, 0.75, **_place(s)), np.full(LARGE, 0.75), f"full({LARGE}, 0.75)")
 
 
 def _place(s: Subject, dtype: str = "") -> dict[str, Any]:
@@ -142,8 +142,8 @@ def asarray_of_lists(s: Subject) -> None:
         made = s.xp.asarray(values, dtype=s.dtype_of(dtype), device=s.device)
         s.expect(made, np.asarray(values).astype(dtype), f"asarray({values}, dtype={dtype})", dtype=dtype)
     if s.has("empty_arrays"):
-        s.expect(s.xp.asarray([], **_place(s)), np.zeros(0), "asarray([])", dtype=s.wide)
-        s.expect(s.xp.asarray([[], []], **_place(s)), np.zeros((2, 0)), "asarray([[], []])", dtype=s.wide)
+        s.expect(s.xp.asarray([], **_place(s)), np.zeros(0), "asarray([])")
+        s.expect(s.xp.asarray([[], []], **_place(s)), np.zeros((2, 0)), "asarray([[], []])")
 
 
 @check("C06")
@@ -191,23 +191,23 @@ def diagonals(s: Subject) -> None:
     for rows, columns in ((3, 4), (4, 3), (2, None), (1, 5)):
         for k in (-2, -1, 0, 1, 3):
             what = f"eye({rows}, {columns}, k={k})"
-            s.expect(s.xp.eye(rows, columns, k=k, **_place(s)), np.eye(rows, columns, k=k), what, dtype=s.wide)
+            s.expect(s.xp.eye(rows, columns, k=k, **_place(s)), np.eye(rows, columns, k=k), what)
     for dtype in ("int32", "bool"):
         made = s.xp.eye(2, 3, **_place(s, dtype))
         s.expect(made, np.eye(2, 3, dtype=dtype), f"eye(2, 3, dtype={dtype})", dtype=dtype)
     for shape in ((3, 4), (4, 3), (2, 3, 5), (2, 1, 3, 3)):
-        values = s.values(shape, dtype=s.wide)
-        x = s.array(values, s.wide)
+        values = s.values(shape)
+        x = s.array(values)
         for k in (-2, -1, 0, 1, 2):
-            s.expect(s.xp.tril(x, k=k), np.tril(values, k), f"tril of shape {shape}, k={k}", dtype=s.wide)
-            s.expect(s.xp.triu(x, k=k), np.triu(values, k), f"triu of shape {shape}, k={k}", dtype=s.wide)
+            s.expect(s.xp.tril(x, k=k), np.tril(values, k), f"tril of shape {shape}, k={k}")
+            s.expect(s.xp.triu(x, k=k), np.triu(values, k), f"triu of shape {shape}, k={k}")
 
 
 @check("C09")
 def meshgrids(s: Subject) -> None:
     """Meshgrid lays out its vectors along the right axes, for both ways of indexing."""
-    hosts = [s.values((n,), dtype=s.wide) for n in (3, 4, 2)]
-    arrays = [s.array(host, s.wide) for host in hosts]
+    hosts = [s.values((n,)) for n in (3, 4, 2)]
+    arrays = [s.array(host) for host in hosts]
     for count in (1, 2, 3):
         for indexing in ("xy", "ij"):
             expected = np.meshgrid(*hosts[:count], indexing=indexing)
@@ -216,7 +216,7 @@ def meshgrids(s: Subject) -> None:
                 what = f"{whose} meshgrid of {count} vectors, indexing={indexing!r}"
                 assert len(made) == count, f"{what} gave {len(made)} arrays"
                 for i, (got, wanted) in enumerate(zip(made, expected, strict=True)):
-                    s.expect(got, wanted, f"{what}, array {i}", dtype=s.wide)
+                    s.expect(got, wanted, f"{what}, array {i}")
 
 
 @check("C10")
@@ -259,9 +259,9 @@ def _hosts(dtype: str, empty: bool) -> Iterator[tuple[str, Any]]:
 @check("C11")
 def zero_dimensional(s: Subject) -> None:
     """Results without axes have the shape (), and are arrays."""
-    values = s.values((3, 4), dtype=s.wide)
-    x = s.variable(values, s.wide)
-    point = s.variable(values[1, 2], s.wide)
+    values = s.values((3, 4))
+    x = s.variable(values)
+    point = s.variable(values[1, 2])
     truth = s.variable(values > 0, "bool")
     results: list[tuple[str, Any, Any]] = [
         ("sum(x)", s.xp.sum(x), values.sum()),
@@ -285,22 +285,19 @@ def zero_dimensional(s: Subject) -> None:
         ("asarray(2.5)", s.xp.asarray(2.5, **_place(s)), np.asarray(2.5)),
     ]
     for what, got, expected in results:
-        s.expect(got, np.asarray(expected), what, dtype=_dtype_of(s, expected))
-
-
-def _dtype_of(s: Subject, expected: Any) -> str:
-    return {"f": s.wide, "b": "bool"}.get(np.asarray(expected).dtype.kind, "")
+        wanted = np.asarray(expected)
+        s.expect(got, wanted, what, dtype="bool" if wanted.dtype.kind == "b" else "")
 
 
 @check("C12", needs=("in_place_update",))
 def memory_of_their_own(s: Subject) -> None:
     """Copies and new arrays do not share memory: a write to one array changes no other array."""
-    values = s.values((3, 4), dtype=s.wide)
+    values = s.values((3, 4))
     xp, backend, kind = s.backend.namespace, s.backend, s.dtype_of(s.wide)
     host = values.copy()
-    x = s.array(host, s.wide)
+    x = s.array(host)
     host[...] = 77.0
-    s.expect(x, values, "an array from the host, after writing to the host's", dtype=s.wide)
+    s.expect(x, values, "an array from the host, after writing to the host's")
     copies = {
         "Backend.copy(x)": backend.copy(x),
         "asarray(x, copy=True)": s.xp.asarray(x, copy=True).array,
@@ -308,9 +305,9 @@ def memory_of_their_own(s: Subject) -> None:
         "reshape(x, its own shape, copy=True)": s.xp.reshape(x, (3, 4), copy=True).array,
     }
     for what, made in copies.items():
-        s.expect(made, values, what, dtype=s.wide)
+        s.expect(made, values, what)
         made[...] = made * 3.0
-        s.expect(x, values, f"x, after writing to {what}", dtype=s.wide)
+        s.expect(x, values, f"x, after writing to {what}")
     new: dict[str, tuple[Callable[[], Any], Any]] = {
         "zeros((2, 3))": (lambda: xp.zeros((2, 3), dtype=kind, device=s.device.handle), np.zeros((2, 3))),
         "ones((2, 3))": (lambda: xp.ones((2, 3), dtype=kind, device=s.device.handle), np.ones((2, 3))),
@@ -327,9 +324,9 @@ def memory_of_their_own(s: Subject) -> None:
     }
     for what, (make, expected) in new.items():
         first = make()
-        s.expect(first, expected, what, dtype=s.wide)
+        s.expect(first, expected, what)
         overwrite(first, 41.0)
-        s.expect(make(), expected, f"{what}, after writing to an earlier result of the same call", dtype=s.wide)
+        s.expect(make(), expected, f"{what}, after writing to an earlier result of the same call")
 
 
 @check("C13")

@@ -12,6 +12,7 @@ from xpgrad.array_api.namespace import namespace
 from xpgrad.errors import DeviceMismatch
 from xpgrad.functions import copy
 from xpgrad_conformance.check import check
+from xpgrad_conformance.checks.concurrent_calls import in_another_thread
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.comparisons import assert_place
 
@@ -67,7 +68,7 @@ INVERTIBLE = ((4.1, 0.3, -0.7), (0.2, 3.3, 0.9), (-0.6, 0.8, 5.2))
 def _inputs(s: Subject, device: Device) -> tuple[Any, ...]:
     matrix = np.asarray(INVERTIBLE) + 0.1 * s.values((3, 3), dtype="float64")
     host = s.values((3, 4), 0.5, 2.0, "float64"), s.values((4,), 0.5, 2.0, "float64"), matrix
-    floating = [s.variable(values, s.wide, device) for values in host]
+    floating = [s.variable(values, device=device) for values in host]
     return (*floating, Variable(s.array(np.asarray([2, 0, 2], np.int64), device=device)))
 
 
@@ -131,7 +132,7 @@ def raw_gradients(s: Subject) -> None:
     """Gradients of sweeps that are not recorded, accumulated or retained, lie on the device of their arrays."""
     for device in _rounds(s):
         xp = namespace(device.backend)
-        x, w = (s.variable(s.values((3, 4), dtype="float64"), s.wide, device) for _ in range(2))
+        x, w = (s.variable(s.values((3, 4), dtype="float64"), device=device) for _ in range(2))
         index = Variable(s.array(np.asarray([2, 0, 2], np.int64), device=device))
         xp.sum(x * x + w).backward()
         rows = xp.take(x, index, axis=0)
@@ -140,10 +141,10 @@ def raw_gradients(s: Subject) -> None:
         for name, each in (("x", x), ("w", w), ("take(x, i)", rows), ("the sum, where the sweep began,", y)):
             _assert_there(device, each.grad, f"the gradient of {name}")
         total = s.values((80, 80), dtype="float64")  # large enough for sums in place, where a backend has them
-        x = s.variable(total, s.wide, device)
+        x = s.variable(total, device=device)
         xp.sum(x * x + x * 2.0 + xp.exp(x)).backward()
         _assert_there(device, x.grad, "a gradient of 6400 elements, the sum of three parts,")
-        s.expect(x.grad, 2 * total + 2 + np.exp(total), "d sum(x x + 2 x + exp(x)) / dx", dtype=s.wide, device=device)
+        s.expect(x.grad, 2 * total + 2 + np.exp(total), "d sum(x x + 2 x + exp(x)) / dx", device=device)
         (one,) = grad([x * 1.5], [x])
         _assert_there(device, one, "a gradient of xpgrad.grad, which starts from ones,")
 
@@ -153,12 +154,12 @@ def what_arrays_say(s: Subject) -> None:
     """New arrays, views and results report their device, in a form that leads back to that device."""
     for device in s.places:
         backend, xp = device.backend, device.backend.namespace
-        x = s.array(s.values((3, 4), dtype="float64"), s.wide, device)
+        x = s.array(s.values((3, 4), dtype="float64"), device=device)
         with using_device(device):  # raw operations create views of raw arrays
             arrays = {
                 "a new array": x,
-                "an empty array": s.array(np.zeros((0, 3)), s.wide, device) if s.has("empty_arrays") else x,
-                "a 0-d array": s.array(np.float64(1.5), s.wide, device),
+                "an empty array": s.array(np.zeros((0, 3)), device=device) if s.has("empty_arrays") else x,
+                "a 0-d array": s.array(np.float64(1.5), device=device),
                 "an integer array": s.array(np.asarray([3, 1, 2], np.int32), device=device),
                 "a row": xp.reshape(x, (3, 4))[1, :],
                 "a transposed array": xp.permute_dims(x, (1, 0)),
@@ -188,7 +189,7 @@ def two_devices_meet(s: Subject) -> None:
     here, there = s.pair
     xp = namespace(here.backend)
     values = s.values((3, 4), dtype="float64")
-    x, y = (s.variable(values, s.wide, device) for device in (here, there))
+    x, y = (s.variable(values, device=device) for device in (here, there))
     meetings = (
         ("x + y", lambda: x + y),
         ("x + an array", lambda: x + y.array),
@@ -209,7 +210,7 @@ def the_library_refuses(s: Subject) -> None:
     """The library's functions reject arrays of two devices and do not move an array silently."""
     here, there = s.pair
     xp = here.backend.namespace
-    x, y = (s.array(s.values((3, 3), dtype="float64"), s.wide, device) for device in (here, there))
+    x, y = (s.array(s.values((3, 3), dtype="float64"), device=device) for device in (here, there))
     meetings = ("add", (x, y)), ("matmul", (x, y)), ("concat", ([x, y],)), ("multiply", (y, x))
     for name, args in meetings:
         try:
@@ -225,7 +226,7 @@ def equal_devices(s: Subject) -> None:
     """Equal devices compare and hash equal, regardless of their origin; different devices do not."""
     for device in s.places:
         backend = device.backend
-        x, y = (s.array(s.values((2, 3), dtype="float64"), s.wide, device) for _ in range(2))
+        x, y = (s.array(s.values((2, 3), dtype="float64"), device=device) for _ in range(2))
         with using_device(device):
             view = x[0, :]
         found = {
@@ -235,7 +236,7 @@ def equal_devices(s: Subject) -> None:
             "the device of a handle": backend.device_for(backend.handle_of(y)),
             "one of devices()": next((each for each in backend.devices() if each == device), None),
             "a pickled device": pickle.loads(pickle.dumps(device)),
-            "get_device in another thread": s.elsewhere(functools.partial(get_device, device.name)),
+            "get_device in another thread": in_another_thread(functools.partial(get_device, device.name)),
         }
         for what, other in found.items():
             assert other == device, f"{what} is {other}, expected {device}"
@@ -250,7 +251,7 @@ def equal_devices(s: Subject) -> None:
     here, there = s.pair
     assert here != there, f"two devices are equal: {here!r} and {there!r}"
     assert here.handle != there.handle, f"the handles of {here} and {there} are equal: {here.handle!r}"
-    x, y = (s.array(s.values((2, 3), dtype="float64"), s.wide, device) for device in s.pair)
+    x, y = (s.array(s.values((2, 3), dtype="float64"), device=device) for device in s.pair)
     assert here.backend.spec(x) is not here.backend.spec(y), f"arrays on {here} and {there} have one spec"
 
 
@@ -259,29 +260,29 @@ def moved_variables_compute(s: Subject) -> None:
     """A moved Variable computes on its new device, and the gradient of a copy returns to the old device."""
     here, there = s.pair
     xp, values = namespace(here.backend), s.values((3, 4), dtype="float64")
-    x = s.variable(values, s.wide, here)
+    x = s.variable(values, device=here)
     y = xp.sum(x * x, axis=0) * 1.5
     assert x.to_device(there) is x, "to_device did not return the Variable"
     z = xp.sum(x * x, axis=0) * 1.5
     _assert_there(here, y, "what was computed before the move")
     _assert_there(there, z, "what was computed after the move")
-    s.expect(z, 1.5 * np.sum(values**2, axis=0), "sum(x * x, axis=0) * 1.5", dtype=s.wide, device=there)
-    x = s.variable(values, s.wide, here)
+    s.expect(z, 1.5 * np.sum(values**2, axis=0), "sum(x * x, axis=0) * 1.5", device=there)
+    x = s.variable(values, device=here)
     y = xp.sum(xp.exp(copy(x * 2.0, there)))
     y.backward(enable_double_backprop=True)
     _assert_there(there, y, "what was computed from a copy")
     assert x.grad_var is not None
     _assert_there(here, x.grad_var, "the gradient through a copy")
-    s.expect(x.grad_var, 2 * np.exp(2 * values), "the gradient through a copy", dtype=s.wide, device=here)
+    s.expect(x.grad_var, 2 * np.exp(2 * values), "the gradient through a copy", device=here)
     (second,) = grad([xp.sum(x.grad_var)], [x])
-    s.expect(second, 4 * np.exp(2 * values), "the second derivative through a copy", dtype=s.wide, device=here)
+    s.expect(second, 4 * np.exp(2 * values), "the second derivative through a copy", device=here)
 
 
 @check("V09")
 def drawn(s: Subject) -> None:
     """Random numbers are on the requested device, given by name or by a spec."""
     for device in _rounds(s):
-        like = device.backend.spec(s.array(s.values((3, 4), dtype="float64"), s.wide, device))
+        like = device.backend.spec(s.array(s.values((3, 4), dtype="float64"), device=device))
         for draw in (random.uniform, random.normal):
             _assert_there(device, draw((2, 3), device=device), f"what random.{draw.__name__} drew")
         _assert_there(device, random.uniform_like(like), "what was drawn like an array")

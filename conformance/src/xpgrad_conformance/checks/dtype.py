@@ -169,17 +169,17 @@ def conversions(s: Subject) -> None:
 @check("D16")
 def conversion_to_the_same(s: Subject) -> None:
     """Astype to the same dtype copies, unless copy=False; to another dtype it does not change its argument."""
-    values = s.values((2, 3), dtype=s.wide)
-    x, xp, kind = s.array(values, s.wide), s.kernels, s.dtype_of(s.wide)
-    s.expect(xp.astype(x, kind, copy=False), values, "astype(x, its dtype, copy=False)", dtype=s.wide)
+    values = s.values((2, 3))
+    x, xp, kind = s.array(values), s.kernels, s.dtype_of(s.wide)
+    s.expect(xp.astype(x, kind, copy=False), values, "astype(x, its dtype, copy=False)")
     copy = xp.astype(x, kind)
-    s.expect(copy, values, "astype(x, its dtype)", dtype=s.wide)
+    s.expect(copy, values, "astype(x, its dtype)")
     if s.has("in_place_update"):
         copy[...] = copy + 1.0
-        s.expect(x, values, "x, after writing to astype(x, its dtype)", dtype=s.wide)
+        s.expect(x, values, "x, after writing to astype(x, its dtype)")
     narrow = xp.astype(x, s.dtype_of("int32"))
     s.expect(narrow, values.astype("int32"), "astype(x, int32)", dtype="int32")
-    s.expect(x, values, "x, after astype(x, int32)", dtype=s.wide)
+    s.expect(x, values, "x, after astype(x, int32)")
 
 
 @check("D17")
@@ -289,8 +289,8 @@ def _expect_true_division(s: Subject, a: Any, b: Any, expected: Any, what: str) 
 @check("D24")
 def positions(s: Subject) -> None:
     """Positions and counts are integers: argmax, argmin, argsort, searchsorted, count_nonzero, nonzero."""
-    values = s.values((3, 4), dtype=s.wide)
-    x, row = s.variable(values, s.wide), s.variable(np.sort(values[0]), s.wide)
+    values = s.values((3, 4))
+    x, row = s.variable(values), s.variable(np.sort(values[0]))
     found = {
         "argmax(x)": (s.xp.argmax(x), values.argmax()),
         "argmax(x, axis=0)": (s.xp.argmax(x, axis=0), values.argmax(0)),

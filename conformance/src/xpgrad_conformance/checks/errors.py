@@ -130,8 +130,8 @@ def _refused(s: Subject, calls: dict[str, tuple[str, Call]]) -> None:
 @check("E04")
 def shapes_that_do_not_fit(s: Subject) -> None:
     """Shapes that do not fit are refused, and the error names the operation."""
-    x = s.variable(s.values((3, 4), 0.3, 1.9, s.wide), s.wide)
-    w = s.variable(s.values((2, 4), 0.3, 1.9, s.wide), s.wide)
+    x = s.variable(s.values((3, 4), 0.3, 1.9))
+    w = s.variable(s.values((2, 4), 0.3, 1.9))
     xp = s.xp
     calls: dict[str, tuple[str, Call]] = {}
     for name, call in BINARY.items():
@@ -157,7 +157,7 @@ def shapes_that_do_not_fit(s: Subject) -> None:
 @check("E05")
 def axes_that_are_not_there(s: Subject) -> None:
     """Axes that an array does not have are refused, and the error names the operation."""
-    x, xp = s.variable(s.values((3, 4), dtype=s.wide), s.wide), s.xp
+    x, xp = s.variable(s.values((3, 4))), s.xp
     calls: dict[str, tuple[str, Call]] = {
         "concat along axis 2 of 2": ("concat", lambda: xp.concat([x, x], axis=2)),
         "expand_dims at 5 of 2": ("expand_dims", lambda: xp.expand_dims(x, axis=5)),
@@ -183,7 +183,7 @@ def positions_out_of_range(s: Subject) -> None:
 
     An asynchronous backend may raise the error when the values are read; that need not name the operation.
     """
-    x, xp = s.variable(s.values((3, 4), dtype=s.wide), s.wide), s.xp
+    x, xp = s.variable(s.values((3, 4))), s.xp
     far, below = (s.variable(np.asarray([0, position])) for position in (7, -9))
     calls: dict[str, Call] = {
         "x[3] of length 3": lambda: x[3, :],
@@ -251,7 +251,7 @@ def _out_of_range(scenario: Scenario, hosts: Sequence[Any]) -> bool:
 @check("E07")
 def bits_of_floats(s: Subject) -> None:
     """Bits of floating-point numbers are refused, and the error names the operation."""
-    x, xp = s.variable(s.values((3, 4), 0.3, 1.9, s.wide), s.wide), s.xp
+    x, xp = s.variable(s.values((3, 4), 0.3, 1.9)), s.xp
     names = "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"
     calls: dict[str, tuple[str, Call]] = {
         f"{name} of {s.wide}": (name, functools.partial(getattr(xp, name), x, x)) for name in names
@@ -312,9 +312,9 @@ def _failing(s: Subject, x: Variable, w: Variable) -> Iterator[tuple[str, Call]]
 @check("E09")
 def failed_calls_change_nothing(s: Subject) -> None:
     """A call that fails does not change values, gradients, graph, current device, configuration or random numbers."""
-    values, others, given = (s.values(shape, 0.3, 1.9, s.wide) for shape in ((3, 4), (2, 4), (3, 4)))
-    x, w = s.variable(values, s.wide), s.variable(others, s.wide)
-    x.grad = grad = s.array(given, s.wide)
+    values, others, given = (s.values(shape, 0.3, 1.9) for shape in ((3, 4), (2, 4), (3, 4)))
+    x, w = s.variable(values), s.variable(others)
+    x.grad = grad = s.array(given)
     with using_device(s.device):
         for what, call in _failing(s, x, w):
             state, settings, creator = random.get_state(s.device), dict(config._entries()), x.creator_node
@@ -324,12 +324,12 @@ def failed_calls_change_nothing(s: Subject) -> None:
             assert dict(config._entries()) == settings, f"{what} changed the configuration"
             assert x.grad is grad, f"{what} replaced the gradient of its input"
             assert x.creator_node is creator, f"{what} connected its input to another function"
-            s.expect(x, values, f"x, after {what}", dtype=s.wide)
-            s.expect(w, others, f"w, after {what}", dtype=s.wide)
-            s.expect(x.grad, given, f"the gradient of x, after {what}", dtype=s.wide)
+            s.expect(x, values, f"x, after {what}")
+            s.expect(w, others, f"w, after {what}")
+            s.expect(x.grad, given, f"the gradient of x, after {what}")
             again = s.xp.sum(s.xp.matmul(x + x, s.xp.permute_dims(w, (1, 0))))
             expected = np.asarray(np.sum((2.0 * values) @ others.T))
-            s.expect(again, expected, f"sum((x + x) @ w.T), after {what}", dtype=s.wide)
+            s.expect(again, expected, f"sum((x + x) @ w.T), after {what}")
 
 
 class _Fails(FunctionNode):
@@ -352,13 +352,13 @@ class _Fails(FunctionNode):
 @check("E10")
 def failed_sweeps_change_nothing(s: Subject) -> None:
     """An error inside a backward computation changes no gradient, and the next sweep is right."""
-    values, given = s.values((3, 4), dtype=s.wide), s.values((3, 4), dtype=s.wide)
-    x, z = s.variable(values, s.wide), s.variable(values, s.wide)
+    values, given = s.values((3, 4)), s.values((3, 4))
+    x, z = s.variable(values), s.variable(values)
     old = s.cotangent(x)
-    x.grad = kept = s.array(old, s.wide)
+    x.grad = kept = s.array(old)
     function = _Fails()
     y = function.apply((x,))[0] + x + x * z + x + x
-    y.grad = seed = s.array(given, s.wide)
+    y.grad = seed = s.array(given)
     what = "a sweep in which matmul fails"
     function.failing = True
     s.raises(REFUSALS, y.backward, what)
@@ -366,12 +366,12 @@ def failed_sweeps_change_nothing(s: Subject) -> None:
     assert x.grad is kept, f"{what} replaced the gradient of x"
     assert y.grad is seed, f"{what} took away the gradient that it started from"
     assert z.grad is None, f"{what} gave z a gradient"
-    s.expect(x, values, f"x, after {what}", dtype=s.wide)
-    s.expect(x.grad, old, f"the gradient of x, after {what}", dtype=s.wide)
-    s.expect(y.grad, given, f"the gradient of y, after {what}", dtype=s.wide)
+    s.expect(x, values, f"x, after {what}")
+    s.expect(x.grad, old, f"the gradient of x, after {what}")
+    s.expect(y.grad, given, f"the gradient of y, after {what}")
     y.backward()
-    s.expect(x.grad, old + given * (5.0 + values), f"the gradient of x, from the sweep after {what}", dtype=s.wide)
-    s.expect(z.grad, given * values, f"the gradient of z, from the sweep after {what}", dtype=s.wide)
+    s.expect(x.grad, old + given * (5.0 + values), f"the gradient of x, from the sweep after {what}")
+    s.expect(z.grad, given * values, f"the gradient of z, from the sweep after {what}")
 
 
 # Gradients
@@ -407,13 +407,13 @@ def gradients_that_do_not_fit(s: Subject) -> None:
 @check("E12")
 def integers_have_no_gradient(s: Subject) -> None:
     """Integers and booleans get no gradient, and a sweep from several elements requires an initial gradient."""
-    values = s.values((3, 4), dtype=s.wide)
-    x, whole = s.variable(values, s.wide), s.variable(np.asarray([[2, 0, 1, 3]]), "int32")
+    values = s.values((3, 4))
+    x, whole = s.variable(values), s.variable(np.asarray([[2, 0, 1, 3]]), "int32")
     truth = s.variable(values > 0, "bool")
     y = s.xp.sum(s.xp.where(truth, x * s.xp.astype(whole, x.dtype), x))
     y.backward()
     expected = np.where(values > 0, np.asarray([[2.0, 0, 1, 3]]), 1.0)
-    s.expect(x.grad, expected, "the gradient of sum(where(x > 0, x * n, x)) for x", dtype=s.wide)
+    s.expect(x.grad, expected, "the gradient of sum(where(x > 0, x * n, x)) for x")
     assert whole.grad is None, f"the int32 array n got a gradient: {whole.grad}"
     assert truth.grad is None, f"the bool array x > 0 got a gradient: {truth.grad}"
     for name, result in (("argmax", s.xp.argmax(x)), ("x > 0", x > 0), ("sum of int32", s.xp.sum(whole))):

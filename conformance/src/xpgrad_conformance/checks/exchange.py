@@ -42,7 +42,7 @@ def export(s: Subject) -> None:
     """Other libraries read an array by DLPack in every dtype and shape; also a Variable, unless it is in a graph."""
     arrays = [(f"a (3, 4) array of {dtype}", extremes(dtype)) for dtype in dtypes_on(s)]
     shapes = [shape for shape in SHAPES if 0 not in shape or s.has("empty_arrays")]
-    arrays += [(f"an array of shape {shape}", s.values(shape, dtype=s.wide)) for shape in shapes]
+    arrays += [(f"an array of shape {shape}", s.values(shape)) for shape in shapes]
     for what, host in arrays:
         x = s.array(host, host.dtype.name)
         for reader, read in readers(s, x):
@@ -55,15 +55,15 @@ def export(s: Subject) -> None:
                     raise
                 title = "a Variable over " if source is not x else ""
                 assert_unchanged(found, host, f"{title}{what} on {s.device}, read by {reader},")
-    in_graph = s.variable(s.values((3, 4))[:, :2], s.wide) * 1.5
+    in_graph = s.variable(s.values((3, 4))[:, :2]) * 1.5
     s.raises(BufferError, lambda: np.from_dlpack(in_graph), "numpy.from_dlpack of a Variable in a graph")
 
 
 @check("X02", needs=("dlpack_export",))
 def export_of_views(s: Subject) -> None:
     """Other libraries read the right elements from a view: strides, offsets and negative steps are honoured."""
-    values = s.values((3, 4), dtype=s.wide)
-    for what, expected, view in views_of(s, values, s.array(values, s.wide), s.device):
+    values = s.values((3, 4))
+    for what, expected, view in views_of(s, values, s.array(values), s.device):
         for reader, read in readers(s, view):
             if "backwards" in what and not reader.startswith("numpy"):
                 continue  # a library may lack negative strides, and some crash on them
@@ -83,14 +83,14 @@ def export_from_far_within(s: Subject) -> None:
 @check("X03", needs=("dlpack_export",))
 def lifetime(s: Subject) -> None:
     """An exported array keeps its values after the original is deleted, and after further exports."""
-    hosts = [s.values((3, 4), dtype=s.wide) for _ in range(3)]
-    for reader in [name for name, _ in readers(s, s.array(hosts[0], s.wide))]:
+    hosts = [s.values((3, 4)) for _ in range(3)]
+    for reader in [name for name, _ in readers(s, s.array(hosts[0]))]:
         views = []
         for host in hosts:
-            x = Variable(s.array(host, s.wide), requires_grad=False)
+            x = Variable(s.array(host), requires_grad=False)
             views.append(dict(readers(s, x.array))[reader](x))
             del x
-        after = s.array(np.full((3, 4), 7.25), s.wide)
+        after = s.array(np.full((3, 4), 7.25))
         for host, view in zip(hosts, views, strict=True):
             assert_unchanged(np.array(view), host, f"one of three deleted arrays that {reader} has read,")
         del after
@@ -99,7 +99,7 @@ def lifetime(s: Subject) -> None:
 @check("X04", needs=("dlpack_export", "dlpack_shares_memory"))
 def shared_export(s: Subject) -> None:
     """DLPack exports the array's memory, not a copy."""
-    x = s.array(s.values((3, 4), dtype=s.wide), s.wide)
+    x = s.array(s.values((3, 4)))
     if in_host_memory(x):
         assert hands_out_its_memory(x), (
             f"two reads of one array on {s.device} by DLPack gave two memories: it hands out copies; declare the fact "
@@ -114,7 +114,7 @@ def import_from_the_host(s: Subject) -> None:
     """from_dlpack takes the host's arrays of every dtype and shape, as an array and as a constant Variable."""
     arrays = [(f"a (3, 4) array of {dtype}", extremes(dtype)) for dtype in dtypes_on(s)]
     shapes = [shape for shape in SHAPES if 0 not in shape or s.has("empty_arrays")]
-    arrays += [(f"an array of shape {shape}", s.values(shape, dtype=s.wide)) for shape in shapes]
+    arrays += [(f"an array of shape {shape}", s.values(shape)) for shape in shapes]
     for what, host in arrays:
         source = aligned(host)
         try:
@@ -136,7 +136,7 @@ def import_from_the_host(s: Subject) -> None:
 @check("X06", needs=("dlpack_import",))
 def import_of_views(s: Subject) -> None:
     """from_dlpack honours strides and offsets of the host's views, read-only ones too, or refuses them."""
-    values = s.values((3, 4), dtype=s.wide)
+    values = s.values((3, 4))
     for view in VIEWS:
         if "backwards" in view.name or not s.has(*view.needs):
             continue  # a library may lack negative strides, and one crashes on them
@@ -157,7 +157,7 @@ def import_of_views(s: Subject) -> None:
 @check("X07", needs=("dlpack_import",))
 def lifetime_of_imports(s: Subject) -> None:
     """An imported array keeps its values after its source is deleted, and after further imports."""
-    hosts = [s.values((3, 4), dtype=s.wide) for _ in range(3)]
+    hosts = [s.values((3, 4)) for _ in range(3)]
     made = []
     for host in hosts:
         source = aligned(host)
@@ -172,10 +172,10 @@ def lifetime_of_imports(s: Subject) -> None:
 @check("X08", needs=("dlpack_import", "dlpack_export", "dlpack_shares_memory"))
 def shared_import(s: Subject) -> None:
     """from_dlpack takes over the memory that it is given, not a copy."""
-    own = s.array(s.values((3, 4), dtype=s.wide), s.wide)
+    own = s.array(s.values((3, 4)))
     sources = {"its own library": own}
     if in_host_memory(own):
-        sources["the host"] = aligned(s.values((3, 4), dtype=s.wide))
+        sources["the host"] = aligned(s.values((3, 4)))
     for name, source in sources.items():
         assert _is_memory_of(s, _imported(s, source), source), (
             f"from_dlpack of an array of {name} gave another memory: it copies; declare the fact "
@@ -197,7 +197,7 @@ def _is_memory_of(s: Subject, made: Array, source: Any) -> bool:
 @check("X09", needs=("dlpack_import", "dlpack_export"))
 def copies_on_demand(s: Subject) -> None:
     """from_dlpack(copy=True), where this parameter exists, returns a copy."""
-    values = s.values((3, 4), dtype=s.wide)
+    values = s.values((3, 4))
     source = aligned(values)
     try:
         made = _imported(s, source, copy=True)
@@ -210,8 +210,8 @@ def copies_on_demand(s: Subject) -> None:
 @check("X14", needs=("dlpack_export", "in_place_update", "index_assignment"))
 def exported_copies(s: Subject) -> None:
     """A copy that another library reads with copy=True, if it has this parameter, is not changed by later writes."""
-    values = s.values((3, 4), dtype=s.wide)
-    x = s.array(values, s.wide)
+    values = s.values((3, 4))
+    x = s.array(values)
     if not in_host_memory(x):
         return
     try:
@@ -231,8 +231,8 @@ def devices_and_their_memory(s: Subject) -> None:
         memory = device.backend.dlpack_device(device)
         if memory is None:
             continue  # arrays cannot be imported in this way: try the next one
-        values = s.values((3, 4), dtype=s.wide)
-        x = s.array(values, s.wide, device)
+        values = s.values((3, 4))
+        x = s.array(values, device=device)
         assert device.backend.exports(x, memory), f"arrays on {device} are not in the memory {memory} that it has"
         again = device.backend.from_dlpack(device.backend.copy(x), device)
         if again is not NotImplemented:
@@ -285,8 +285,8 @@ def _taken_again(s: Subject, source: Any, what: str) -> Array | None:
 def export_of_memory_again(s: Subject) -> None:
     """Other libraries read the current values of an array, of views from its beginning, and of a changed array."""
     for count in AGAIN:
-        host = s.values((count, 4), dtype=s.wide)
-        x = s.array(host, s.wide)
+        host = s.values((count, 4))
+        x = s.array(host)
         parts: list[Any] = [*((row, ...) for row in (slice(0, 1), slice(0, count // 2), 0)), ..., (..., 0)]
         for number, part in enumerate([..., *parts, *parts[::-1], *parts]):
             if number == 2 * len(parts) and s.has("in_place_update", "index_assignment") and not s.backend.immutable:

@@ -68,7 +68,7 @@ def agree(s: Subject, got: list[Array], expected: list[Array], what: str, factor
         found, wanted = s.backend.dtype_name(one.dtype), s.backend.dtype_name(other.dtype)
         assert found == wanted, f"{name} has dtype {found}, without a program {wanted}"
         inexact = np.asarray(on_host(other)).dtype.kind in "fc"
-        assert_near(on_host(one), on_host(other), s.rtol(s.wide, factor) if inexact else 0.0, name)
+        assert_near(on_host(one), on_host(other), s.rtol(factor=factor) if inexact else 0.0, name)
 
 
 def agrees(s: Subject, what: str, f: Callable[..., Any], *calls: tuple[Array, ...]) -> None:
@@ -80,7 +80,7 @@ def agrees(s: Subject, what: str, f: Callable[..., Any], *calls: tuple[Array, ..
 
 def pairs(s: Subject, *shapes: tuple[int, ...]) -> list[tuple[Array, ...]]:
     """Return arguments of these shapes for two calls."""
-    return [tuple(s.array(s.values(shape, dtype=s.wide), s.wide) for shape in shapes) for _ in range(2)]
+    return [tuple(s.array(s.values(shape)) for shape in shapes) for _ in range(2)]
 
 
 def _wave(x: Any, y: Any) -> Any:
@@ -183,7 +183,7 @@ def new_memory(s: Subject) -> None:
     """Results share no memory with arguments, captured arrays, each other, or results of another run."""
     if around() is not None:
         return  # a part of a program may return arrays that the outer program copies
-    captured = s.array(s.values((6, 6), dtype=s.wide), s.wide)
+    captured = s.array(s.values((6, 6)))
 
     def f(x: Any, y: Any) -> Any:
         views = x, x, x[2:, :], xp.matrix_transpose(y), xp.reshape(y, (36,)), captured, y + captured, y[0, 0], -x
@@ -247,20 +247,20 @@ def outside_arrays(s: Subject) -> None:
         v.array = new
         agree(s, run(x), eager(f, x), "a program after a Variable from outside was assigned to")
         if s.has("in_place_update"):
-            constant[...] = s.array(s.values((65,), dtype=s.wide), s.wide)
+            constant[...] = s.array(s.values((65,)))
             agree(s, run(x), eager(f, x), "a program after an array from outside was written to")
 
 
 @check("J10", needs=("in_place_update", "index_assignment"))
 def writes(s: Subject) -> None:
     """Writes to arrays and Variables happen once in a run, between the reads before and those after."""
-    start, x = (s.array(s.values((5, 6), dtype=s.wide), s.wide) for _ in range(2))
+    start, x = (s.array(s.values((5, 6))) for _ in range(2))
     if around() is not None:
         return  # writes are visible only when the traced function ends
     found = []
     for programs in (True, False):
         v = Variable(s.backend.copy(start), requires_grad=False)
-        mean, variance = (s.array(np.full(6, k), s.wide) for k in (0.0, 1.0))
+        mean, variance = (s.array(np.full(6, k)) for k in (0.0, 1.0))
 
         def f(x: Any, v: Variable = v, mean: Array = mean, variance: Array = variance) -> Any:
             a = (x * 2.0).array
@@ -284,7 +284,7 @@ def errors(s: Subject) -> None:
     """An error in the middle of a run propagates, stores no state, and does not affect the next run."""
     if around() is not None:
         return
-    v = Variable(s.array(np.zeros(2), s.wide), requires_grad=False)
+    v = Variable(s.array(np.zeros(2)), requires_grad=False)
 
     def f(x: Any, places: Any) -> Any:
         y = xp.exp(x)
@@ -300,7 +300,7 @@ def errors(s: Subject) -> None:
         late = True  # the library defers computation until values are read
     except Exception:
         late = False
-    v.array = s.array(np.zeros(2), s.wide)
+    v.array = s.array(np.zeros(2))
     for number in range(2):
         agree(s, run(x, good), expected[0], "a run before an error")
         s.raises(Exception, lambda: [on_host(y) for y in run(other, bad)], "an index out of range in a program")
@@ -357,11 +357,11 @@ def special_values(s: Subject) -> None:
         return z, x - x, x + y * 0.0, xp.where(x > y, z, -x), xp.exp(x) * y, xp.abs(x) * -1.0, xp.sqrt(x) - y
 
     for other in (hosts[::-1], np.roll(hosts, 1), np.ones_like(hosts)):
-        args = s.array(hosts, s.wide), s.array(other.copy(), s.wide)
+        args = s.array(hosts), s.array(other.copy())
         with np.errstate(all="ignore"):
             got, expected = program_of(f, *args)(*args), eager(f, *args)
         for i, (one, two) in enumerate(zip(map(on_host, got), map(on_host, expected), strict=True)):
-            right = np.allclose(one, two, rtol=s.rtol(s.wide, 10), atol=0, equal_nan=True)
+            right = np.allclose(one, two, rtol=s.rtol(factor=10), atol=0, equal_nan=True)
             zeros = (two == 0) & ~np.isnan(one)
             signs = np.array_equal(np.signbit(one[zeros]), np.signbit(two[zeros]))
             assert right, f"result {i} of special values is {one[:9]}, without a program {two[:9]}"

@@ -299,12 +299,12 @@ def kernels_agree(s: Subject) -> None:
 @check("F02")
 def declining_kernels(s: Subject) -> None:
     """When a provided kernel declines, values and gradients are those without it."""
-    x, w = s.values((3, 4), dtype=s.wide), s.values((4, 4), dtype=s.wide)
+    x, w = s.values((3, 4)), s.values((4, 4))
 
     def run() -> list[Any]:
-        vx, vw = s.variable(x, s.wide), s.variable(w, s.wide)
+        vx, vw = s.variable(x), s.variable(w)
         y = s.xp.sum(s.xp.tanh(s.xp.matmul(vx, vw)) * s.xp.exp(vx), axis=0)[:3]
-        gxs = grad([y], [vx, vw], [s.variable(s.cotangent(y), s.wide)])
+        gxs = grad([y], [vx, vw], [s.variable(s.cotangent(y))])
         return [on_host(each) for each in (y, *gxs)]
 
     before = run()
@@ -333,7 +333,7 @@ def declining_kernels(s: Subject) -> None:
 @check("F03")
 def fused_kernels_are_used(s: Subject) -> None:
     """A provided kernel f.x gives the gradient of a raw sweep, with the cotangent and the arguments of the rule."""
-    x, gy = s.values((3, 4), dtype=s.wide), s.values((3, 4), dtype=s.wide)
+    x, gy = s.values((3, 4)), s.values((3, 4))
     seen: list[tuple[Any, ...]] = []
 
     def fused(*arrays: Any) -> Any:
@@ -341,13 +341,13 @@ def fused_kernels_are_used(s: Subject) -> None:
         return s.kernels.multiply(arrays[0], 7.0)
 
     with provided(s, {"tanh.x": fused}):
-        v = s.variable(x, s.wide)
-        (gx,) = grad([s.xp.tanh(v)], [v], [s.variable(gy, s.wide)])
+        v = s.variable(x)
+        (gx,) = grad([s.xp.tanh(v)], [v], [s.variable(gy)])
     assert seen, "the kernel tanh.x that was provided was not used"
     same_numbers(seen[0][0], gy, 0.0, "the cotangent that the kernel tanh.x gets")
     same_numbers(seen[0][1], x, 0.0, "the input that the kernel tanh.x gets")
-    same_numbers(seen[0][2], np.tanh(x), s.rtol(s.wide), "the output that the kernel tanh.x gets")
-    same_numbers(on_host(gx), 7.0 * gy, s.rtol(s.wide), "the gradient that the kernel tanh.x gave")
+    same_numbers(seen[0][2], np.tanh(x), s.rtol(), "the output that the kernel tanh.x gets")
+    same_numbers(on_host(gx), 7.0 * gy, s.rtol(), "the gradient that the kernel tanh.x gave")
 
 
 @check("F04", quick=False)

@@ -28,19 +28,19 @@ MEETINGS: dict[str, Any] = {
 @check("G04")
 def many_consumers(s: Subject) -> None:
     """The gradient of an input with many consumers is the sum over its uses, each with a different cotangent."""
-    x, weights = s.values((3, 4), 0.3, 1.7, s.wide), s.values((7,), dtype=s.wide)
-    v = s.variable(x, s.wide)
+    x, weights = s.values((3, 4), 0.3, 1.7), s.values((7,))
+    v = s.variable(x)
     ys = [w * v * v + (v if i % 2 else s.xp.exp(v)) for i, w in enumerate(map(float, weights))]
-    gys = [s.values((3, 4), dtype=s.wide) for _ in ys]
-    backward(ys, [s.variable(gy, s.wide) for gy in gys])
+    gys = [s.values((3, 4)) for _ in ys]
+    backward(ys, [s.variable(gy) for gy in gys])
     parts = enumerate(zip(weights, gys, strict=True))
     expected = sum(gy * (2 * w * x + (1 if i % 2 else np.exp(x))) for i, (w, gy) in parts)
     near_gradient(s, v.grad, v, expected, "the gradient of an input with seven consumers")
     total = v
     for _ in range(9):
         total = total + v
-    gy = s.values((3, 4), dtype=s.wide)
-    (gx,) = pulled([total], [v], [s.variable(gy, s.wide)])
+    gy = s.values((3, 4))
+    (gx,) = pulled([total], [v], [s.variable(gy)])
     near_gradient(s, gx, v, 10 * gy, "the gradient of the sum of ten times the same input")
 
 
@@ -133,12 +133,12 @@ class _Parts(FunctionNode):
 @check("G08")
 def several_outputs(s: Subject) -> None:
     """Functions with several outputs: any subset of the outputs, with or without a cotangent."""
-    a, b = s.values((3, 4), dtype=s.wide), s.values((3, 4), dtype=s.wide)
+    a, b = s.values((3, 4)), s.values((3, 4))
     for chosen in ((0,), (1,), (2,), (0, 1), (0, 2), (0, 1, 2)):
-        va, vb = s.variable(a, s.wide), s.variable(b, s.wide)
+        va, vb = s.variable(a), s.variable(b)
         ys = _Parts().apply((va, vb))
-        gys = {i: s.values((3, 4), dtype=s.wide) for i in chosen}
-        backward([ys[i] for i in chosen], [s.variable(gys[i], s.wide) for i in chosen])
+        gys = {i: s.values((3, 4)) for i in chosen}
+        backward([ys[i] for i in chosen], [s.variable(gys[i]) for i in chosen])
         zero = np.zeros((3, 4))
         g1, g2, g3 = (gys.get(i, zero) for i in range(3))
         what = f"with cotangents for the outputs {chosen} of three"
@@ -148,49 +148,45 @@ def several_outputs(s: Subject) -> None:
             near_gradient(s, va.grad, va, g1 * b + g2, f"{what}: the first input's gradient")
         near_gradient(s, vb.grad, vb, g1 * a + g2 + 2 * g3 * b, f"{what}: the second input's gradient")
     if s.has("unstack"):
-        x = s.variable(a, s.wide)
+        x = s.variable(a)
         rows = s.xp.unstack(x, axis=1)
-        gy = s.values((3,), dtype=s.wide)
-        (gx,) = pulled([rows[2] * rows[0]], [x], [s.variable(gy, s.wide)])
+        gy = s.values((3,))
+        (gx,) = pulled([rows[2] * rows[0]], [x], [s.variable(gy)])
         expected = np.zeros((3, 4))
         expected[:, 2], expected[:, 0] = gy * a[:, 0], gy * a[:, 2]
         near_gradient(s, gx, x, expected, "the gradient through two of four unstacked columns")
 
 
-def _tripled(g: Any) -> Any:
-    return g * 3.0
-
-
 @check("G09")
 def what_the_sweep_gives(s: Subject) -> None:
     """Retained gradients, hooks, unused inputs, integers, and accumulation in a second sweep."""
-    host_x = s.values((3, 4), dtype=s.wide)
-    x, other = s.variable(host_x, s.wide), s.variable(s.values((3, 4), dtype=s.wide), s.wide)
+    host_x = s.values((3, 4))
+    x, other = s.variable(host_x), s.variable(s.values((3, 4)))
     h = x * x
     y = s.xp.exp(h)
-    gy = s.values((3, 4), dtype=s.wide)
-    y.grad = s.array(gy, s.wide)
+    gy = s.values((3, 4))
+    y.grad = s.array(gy)
     y.backward(retain_grad=True)
     gh = gy * np.exp(host_x.astype(np.float64) ** 2)
     near_gradient(s, h.grad, h, gh, "the retained gradient of x * x in exp(x * x)")
     near_gradient(s, x.grad, x, gh * 2 * host_x, "the gradient of exp(x * x)")
     assert other.grad is None, "a Variable outside of the graph has a gradient"
     first = on_host(x.grad)
-    y.grad = s.array(gy, s.wide)
+    y.grad = s.array(gy)
     y.backward()
     near_gradient(s, x.grad, x, 2.0 * first, "the gradient after the same sweep again, which adds")
-    assert pulled([y], [other], [s.variable(gy, s.wide)])[0] is None, "an input that does not matter has a gradient"
-    v = s.variable(host_x, s.wide)
+    assert pulled([y], [other], [s.variable(gy)])[0] is None, "an input that does not matter has a gradient"
+    v = s.variable(host_x)
     h = s.xp.sin(v)
-    h.register_hook(_tripled)
-    (gx,) = pulled([h * h], [v], [s.variable(gy, s.wide)])
+    h.register_hook(lambda g: g * 3.0)
+    (gx,) = pulled([h * h], [v], [s.variable(gy)])
     expected = 3 * gy * 2 * np.sin(host_x) * np.cos(host_x)
     near_gradient(s, gx, v, expected, "the gradient behind a hook that triples")
     count = Variable(s.array(np.asarray([[2, 1, 0, 3]])))
     z = v * s.xp.astype(count, s.dtype_of(s.wide))
-    (gx,) = pulled([z], [v], [s.variable(gy, s.wide)])
+    (gx,) = pulled([z], [v], [s.variable(gy)])
     near_gradient(s, gx, v, gy * np.asarray([[2, 1, 0, 3]]), "the gradient of a product with integers")
-    z.grad = s.array(gy, s.wide)
+    z.grad = s.array(gy)
     z.backward()
     assert count.grad is None, "an integer input has a gradient"
 
@@ -198,34 +194,34 @@ def what_the_sweep_gives(s: Subject) -> None:
 @check("G10")
 def gathers(s: Subject) -> None:
     """The gradient of a gather sums over repeated positions, for each kind of index and for several gathers."""
-    x = s.values((2, 3, 5), dtype=s.wide)
-    total, placed, outputs = np.zeros(x.shape), s.variable(x, s.wide), []
+    x = s.values((2, 3, 5))
+    total, placed, outputs = np.zeros(x.shape), s.variable(x), []
     for title, (key, needs) in KEYS.items():
         if not s.has(*needs):
             continue
-        v, gy = s.variable(x, s.wide), s.values(x[key].shape, dtype=s.wide)
+        v, gy = s.variable(x), s.values(x[key].shape)
         y = v[on_device(s, key)]
-        (gx,) = pulled([y], [v], [s.variable(gy, s.wide)])
+        (gx,) = pulled([y], [v], [s.variable(gy)])
         expected = scattered(x.shape, s.wide, [(key, gy)])
         near_gradient(s, gx, v, expected, f"the gradient of {title}, shape (2, 3, 5)")
         outputs.append((placed[on_device(s, key)], gy))
         total += expected
-    backward([y for y, _ in outputs], [s.variable(gy, s.wide) for _, gy in outputs])
+    backward([y for y, _ in outputs], [s.variable(gy) for _, gy in outputs])
     near_gradient(s, placed.grad, placed, total, "the gradient of all those gathers together")
     for axis in (0, 1, -1):
         index = s.generator().integers(0, x.shape[axis], (7,))
-        v = s.variable(x, s.wide)
+        v = s.variable(x)
         y = s.xp.take(v, s.array(index), axis=axis)
-        gy = s.values(tuple(y.shape), dtype=s.wide)
-        (gx,) = pulled([y], [v], [s.variable(gy, s.wide)])
+        gy = s.values(tuple(y.shape))
+        (gx,) = pulled([y], [v], [s.variable(gy)])
         key = (slice(None),) * (axis % 3) + (index,)
         near_gradient(s, gx, v, scattered(x.shape, s.wide, [(key, gy)]), f"the gradient of take {index}, axis={axis}")
         if s.has("take_along_axis"):
             shape = tuple(4 if i == axis % 3 else n for i, n in enumerate(x.shape))
             index = s.generator().integers(0, x.shape[axis], shape)
             y = s.xp.take_along_axis(v, s.array(index), axis=axis)
-            gy, places = s.values(shape, dtype=s.wide), list(np.indices(shape))
-            (gx,) = pulled([y], [v], [s.variable(gy, s.wide)])
+            gy, places = s.values(shape), list(np.indices(shape))
+            (gx,) = pulled([y], [v], [s.variable(gy)])
             places[axis % 3] = index
             expected = scattered(x.shape, s.wide, [(tuple(places), gy)])
             near_gradient(s, gx, v, expected, f"the gradient of take_along_axis, axis={axis}")
@@ -286,14 +282,14 @@ def mixed_dtypes(s: Subject) -> None:
 @check("G13")
 def sweeps_are_apart(s: Subject) -> None:
     """Repeated sweeps give the same bits, and do not change earlier gradients."""
-    x, w = s.values((3, 3), dtype=s.wide), s.values((3, 3), dtype=s.wide)
-    seeds = [s.values((3, 3), dtype=s.wide) for _ in range(3)]
+    x, w = s.values((3, 3)), s.values((3, 3))
+    seeds = [s.values((3, 3)) for _ in range(3)]
     given: list[tuple[str, Any, Any]] = []
-    vx, vw = s.variable(x, s.wide), s.variable(w, s.wide)
+    vx, vw = s.variable(x), s.variable(w)
     y = s.xp.matmul(s.xp.tanh(vx), vw) + vx * s.xp.sum(vw, axis=0)
     for turn in range(2):
         for i, gy in enumerate(seeds):
-            for name, g in zip(("x", "w"), pulled([y], [vx, vw], [s.variable(gy, s.wide)]), strict=True):
+            for name, g in zip(("x", "w"), pulled([y], [vx, vw], [s.variable(gy)]), strict=True):
                 assert g is not None, f"sweep {turn + 1} gives no gradient of {name}"
                 given.append((f"seed {i}, {name}", g, on_host(g)))
     half = len(given) // 2
@@ -301,7 +297,7 @@ def sweeps_are_apart(s: Subject) -> None:
         assert_same_bits(on_host(g), before, f"the gradient of {what} when it was given and after later sweeps")
         assert_same_bits(before, again, f"the gradients of {what} in the first and in the second sweep")
     one, two = (given[2 * i + 1][2] for i in (0, 1))
-    (both,) = pulled([y], [vw], [s.variable((seeds[0] + seeds[1]).astype(s.wide), s.wide)])
+    (both,) = pulled([y], [vw], [s.variable((seeds[0] + seeds[1]).astype(s.wide))])
     near_gradient(s, both, vw, one + two, "the gradient of two seeds' sum, which is the sum of the gradients")
 
 
@@ -309,10 +305,10 @@ def sweeps_are_apart(s: Subject) -> None:
 def large_sums(s: Subject) -> None:
     """Gradients of large arrays that come from several consumers add up, and change neither seeds nor each other."""
     shape = (71, 127)
-    x = s.values(shape, dtype=s.wide)
-    v = s.variable(x, s.wide)
-    gys = [s.values(shape, dtype=s.wide) for _ in range(3)]
-    seeds = [s.variable(gy, s.wide) for gy in gys]
+    x = s.values(shape)
+    v = s.variable(x)
+    gys = [s.values(shape) for _ in range(3)]
+    seeds = [s.variable(gy) for gy in gys]
     ys = [v + 1.0, v * 2.0, -v]
     kept = [(seed, on_host(seed)) for seed in seeds]
     gxs = pulled(ys, [v, ys[0], ys[1], ys[2]], seeds)

@@ -47,8 +47,8 @@ def repetitions(s: Subject) -> None:
 @check("M06", scope="backend")
 def transfers(s: Subject) -> None:
     """Moving, copying and printing leave no objects behind."""
-    host = s.values(SHAPE, dtype=s.wide)
-    x = s.array(host, s.wide)
+    host = s.values(SHAPE)
+    x = s.array(host)
     with metered(s) as meter:
         for _ in range(5):
             _move(s, x, host)
@@ -62,14 +62,14 @@ def transfers(s: Subject) -> None:
 def _move(s: Subject, x: Array, host: Any) -> None:
     s.backend.to_host(x)
     s.backend.copy(x)
-    s.array(host, s.wide)
+    s.array(host)
     repr(Variable(x))
 
 
 @check("M09", scope="backend")
 def prepared_numbers(s: Subject) -> None:
     """The cache of prepared Python numbers is bounded, also for NaNs, each of which is another."""
-    array = s.array(s.values((3, 4), dtype=s.wide), s.wide)
+    array = s.array(s.values((3, 4)))
     spec = s.backend.spec(array)
     held = dict(spec.constants)
     try:
@@ -86,7 +86,7 @@ def prepared_numbers(s: Subject) -> None:
 @check("M10", scope="backend")
 def specs(s: Subject) -> None:
     """The cache of specs is bounded."""
-    dtype, handle, count = s.array(np.ones(1), s.wide).dtype, s.device.handle, 12_000
+    dtype, handle, count = s.array(np.ones(1)).dtype, s.device.handle, 12_000
 
     def known() -> int:
         return sum(type(each) is Spec and each.backend is s.backend for each in gc.get_objects())
@@ -102,10 +102,10 @@ def specs(s: Subject) -> None:
 def counted(s: Subject) -> None:
     """memory_used goes up by an array's bytes when it is made, down when it dies, and free_memory changes no value."""
     with reference_counting_alone():
-        meter, host = Meter(s), s.values((250, 300), dtype=s.wide)
-        kept = s.array(host, s.wide)
+        meter, host = Meter(s), s.values((250, 300))
+        kept = s.array(host)
         before = meter.now()
-        array = s.array(host, s.wide)
+        array = s.array(host)
         grown = meter.now() - before
         assert host.nbytes <= grown <= 2 * host.nbytes + 4096, (
             f"memory_used went up by {grown} when an array of {host.nbytes} bytes was made; expected these bytes"
@@ -120,18 +120,18 @@ def counted(s: Subject) -> None:
         now = [s.backend.memory_used(device) for device in others]
         assert now == elsewhere, f"an array on {s.device} died, and memory_used of {others} changed"
         s.backend.free_memory(s.device)
-        s.expect(kept, host, "an array after free_memory", dtype=s.wide)
+        s.expect(kept, host, "an array after free_memory")
 
 
 @check("M14")
 def freed(s: Subject) -> None:
     """free_memory releases no memory that is in use, such as the memory of a deleted array that still has a view."""
-    host = s.values((3, 4), dtype=s.wide)
-    array = s.array(host, s.wide)
+    host = s.values((3, 4))
+    array = s.array(host)
     views = [(what, shown.copy(), view) for what, shown, view in views_of(s, host, array, s.device)]
     kept = s.xp.asarray(array, copy=True)
     del array
     s.backend.free_memory(s.device)
     for what, shown, view in views:
-        s.expect(view, shown, f"{what} of a deleted array, after free_memory,", dtype=s.wide)
-    s.expect(as_array(kept), host, "a copy, after free_memory,", dtype=s.wide)
+        s.expect(view, shown, f"{what} of a deleted array, after free_memory,")
+    s.expect(as_array(kept), host, "a copy, after free_memory,")

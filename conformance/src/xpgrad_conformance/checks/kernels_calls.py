@@ -21,21 +21,21 @@ LARGE = 70_001
 def every_size(s: Subject) -> None:
     """Results are right for every size: odd sizes, sizes around powers of two, and large sizes."""
     for size in SIZES:
-        x = s.values((size,), dtype=s.wide)
-        positive = s.values((size,), 0.25, 2.0, s.wide)  # so that no sum cancels
+        x = s.values((size,))
+        positive = s.values((size,), 0.25, 2.0)  # so that no sum cancels
         for name in ("tanh", "sum", "max", "sort", "cumulative_sum"):
             if s.has(name):
-                same(s, name, positive if "sum" in name else x, dtype=s.wide)
-        same(s, "multiply", x, s.values((size,), dtype=s.wide), dtype=s.wide)
-    x = s.values((LARGE,), 0.25, 2.0, s.wide)
+                same(s, name, positive if "sum" in name else x)
+        same(s, "multiply", x, s.values((size,)))
+    x = s.values((LARGE,), 0.25, 2.0)
     for name in ("tanh", "exp", "sum", "max", "mean"):
-        same(s, name, x, dtype=s.wide)
+        same(s, name, x)
     for name in ("add", "multiply", "less"):
-        same(s, name, x, s.values((LARGE,), dtype=s.wide), dtype="bool" if name == "less" else s.wide)
-    tall = s.values((257, 131), dtype=s.wide)
+        same(s, name, x, s.values((LARGE,)), dtype="bool" if name == "less" else s.wide)
+    tall = s.values((257, 131))
     for axis in (0, 1):
-        same(s, "sum", tall, dtype=s.wide, axis=axis)
-    same(s, "matmul", tall, s.values((131, 67), dtype=s.wide), dtype=s.wide)
+        same(s, "sum", tall, axis=axis)
+    same(s, "matmul", tall, s.values((131, 67)))
 
 
 CALLS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
@@ -73,7 +73,7 @@ def calls_are_apart(s: Subject) -> None:
                 results.append((what, got, on_host(got)))
     for what, got, before in results:
         assert on_host(got).tobytes() == before.tobytes(), f"the result of {what} has been changed by a later call"
-    x = s.variable(np.asarray([0.3, 1.7]), s.wide)
+    x = s.variable(np.asarray([0.3, 1.7]))
     for zero in (0.0, -0.0, 0.0):  # equal numbers, which are the same key of a cache
         for title, found in (("x * z", x * zero), ("z * x", zero * x), ("z / x", zero / x)):
             got = on_host(found)
@@ -110,8 +110,8 @@ RUNS: dict[str, Callable[[Any, Any], Any]] = {
 @check("K25")
 def kernels_run(s: Subject) -> None:
     """The kernel under test runs on arrays of the device, and returns the result of the function."""
-    host = s.values((3, 3), dtype=s.wide)
-    x = s.array(host, s.wide)
+    host = s.values((3, 3))
+    x = s.array(host)
     for name, run in RUNS.items():
         plain = on_host(run(s.xp, x))
         seen: list[Any] = []
@@ -125,7 +125,7 @@ def kernels_run(s: Subject) -> None:
         assert seen, f"{name}: the provided kernel was not called: other code computes the result"
         assert all(device == s.device for each in seen for device in each), f"{name} ran on {seen}, not on {s.device}"
         assert on_host(got).tobytes() == plain.tobytes(), f"{name}: when a provided kernel declines, the result differs"
-        marked = as_array(run(s.xp, s.array(host + 1.0, s.wide)))
+        marked = as_array(run(s.xp, s.array(host + 1.0)))
         with provided(s, {name: lambda *arrays, marked=marked, **parameters: marked}):
             got = run(s.xp, x)
         assert on_host(got).tobytes() == on_host(marked).tobytes(), f"{name}: the provided kernel's result is not used"

@@ -118,8 +118,8 @@ def scattered(x_shape: tuple[int, ...], dtype: Any, parts: list[tuple[Any, Any]]
 @check("K10")
 def of_views(s: Subject) -> None:
     """Functions return equal results for views and copies: strides, offsets, transposes, reversal, broadcasting."""
-    x = s.values((4, 7), 0.3, 1.7, s.wide)
-    array = s.array(x, s.wide)
+    x = s.values((4, 7), 0.3, 1.7)
+    array = s.array(x)
     for view, taken in VIEWS.items():
         if "::-" in view and not s.has("negative_steps"):
             continue

@@ -34,7 +34,7 @@ def described(s: Subject) -> None:
 def array_types(s: Subject) -> None:
     """Arrays of the library have exactly the types that the backend lists, and these types lead to the backend."""
     xp, backend = s.kernels, s.backend
-    x = s.array(s.values(), s.wide)
+    x = s.array(s.values())
     made: dict[str, Any] = {
         "an array from the host": x,
         "zeros": backend.namespace.zeros((2, 3), dtype=x.dtype, device=s.device.handle),
@@ -59,7 +59,7 @@ def array_types(s: Subject) -> None:
 def attributes(s: Subject) -> None:
     """Arrays have shape, ndim, size, dtype and device, as Python's own tuples and numbers."""
     for shape in ((3, 4), (2, 3, 5), (7,), (), (1,), *([(0, 3)] if s.has("empty_arrays") else [])):
-        x = s.array(s.values(shape), s.wide)
+        x = s.array(s.values(shape))
         what = f"an array of shape {shape}"
         assert isinstance(x.shape, tuple), (
             f"{what}: its attribute shape is a {type(x.shape).__name__}, expected a tuple"
@@ -120,12 +120,12 @@ def devices(s: Subject) -> None:
 @check("L06")
 def device_is_usable(s: Subject) -> None:
     """The device computes a product, a sum and a gradient, and the results are on the device."""
-    values = s.values((3,), dtype=s.wide)
-    x = s.variable(values, s.wide)
+    values = s.values((3,))
+    x = s.variable(values)
     y = s.xp.sum(x * x)
     y.backward()
-    s.expect(y, np.asarray(values @ values), f"sum(x * x) on {s.device}", dtype=s.wide)
-    s.expect(x.grad, 2 * values, f"the gradient of sum(x * x) on {s.device}", dtype=s.wide)
+    s.expect(y, np.asarray(values @ values), f"sum(x * x) on {s.device}")
+    s.expect(x.grad, 2 * values, f"the gradient of sum(x * x) on {s.device}")
 
 
 @check("L07", scope="backend")
@@ -205,7 +205,7 @@ def prints_nothing(s: Subject) -> None:
 @check("L13")
 def leaves_settings_alone(s: Subject) -> None:
     """Computing, a division by zero too, changes neither the error state nor the print options of NumPy."""
-    x = s.variable(s.values((3, 4), 0.3, 1.7, s.wide), s.wide)
+    x = s.variable(s.values((3, 4), 0.3, 1.7))
     with np.errstate(all="warn"), np.printoptions(precision=5):
         before = _settings()
         y = s.xp.mean(s.xp.matmul(x, s.xp.matrix_transpose(x)) / (x[:, :3] - x[:, :3])) + s.xp.sum(s.xp.log(x))

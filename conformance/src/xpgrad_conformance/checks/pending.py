@@ -21,8 +21,8 @@ WORK = 181, 203
 
 
 def _matrix(s: Subject) -> tuple[Array, Any]:
-    host = s.values(WORK, -0.1, 0.1, s.wide)
-    return s.array(host, s.wide), host.astype(float)
+    host = s.values(WORK, -0.1, 0.1)
+    return s.array(host), host.astype(float)
 
 
 def _worked(s: Subject, array: Array, times: int = 4) -> Array:
@@ -44,14 +44,12 @@ def to_host(s: Subject) -> None:
     for attempt in range(3):
         array, host = _matrix(s)
         got = s.backend.to_host(_worked(s, array))
-        assert_near(
-            got, _expected(host), s.rtol(s.wide), f"a chain of matmuls that to_host fetched, attempt {attempt},"
-        )
+        assert_near(got, _expected(host), s.rtol(), f"a chain of matmuls that to_host fetched, attempt {attempt},")
     for shape in ((), (1,), (3, 4)):
-        small = s.values(shape, dtype=s.wide)
-        got = s.backend.to_host(s.kernels.exp(s.array(small, s.wide) * 0.5))
+        small = s.values(shape)
+        got = s.backend.to_host(s.kernels.exp(s.array(small) * 0.5))
         wanted = np.exp(small.astype(float) * 0.5)
-        assert np.allclose(got, wanted, s.rtol(s.wide)), (
+        assert np.allclose(got, wanted, s.rtol()), (
             f"to_host of exp(x / 2) of shape {shape} gave {got}, expected {wanted}"
         )
 
@@ -59,7 +57,7 @@ def to_host(s: Subject) -> None:
 @check("Y02")
 def numbers(s: Subject) -> None:
     """float, int, bool, complex and item wait for their element."""
-    x, host = s.variable(np.array([[1.5, -2.25, 4.0]]), s.wide), np.array([1.5, -2.25, 4.0])
+    x, host = s.variable(np.array([[1.5, -2.25, 4.0]])), np.array([1.5, -2.25, 4.0])
     expected = float(np.sum(host * 3.0))
     where = f"the sum of x * 3, x = {host}"
     for name, read in (
@@ -83,7 +81,7 @@ def numbers(s: Subject) -> None:
 @check("Y03")
 def printing(s: Subject) -> None:
     """Printing waits for the values."""
-    x = s.variable(np.array([0.75, -2.5, 6.25]), s.wide)
+    x = s.variable(np.array([0.75, -2.5, 6.25]))
     for name, write in (("repr", repr), ("str", str)):
         text = write(x * 2.0 + 1.0)
         for number in ("2.5", "-4", "13.5"):
@@ -98,7 +96,7 @@ def exchange(s: Subject) -> None:
     numpy = plugins.host
     if s.backend.exports(result, numpy.dlpack_device(numpy.default_device)):
         seen = np.array(np.from_dlpack(result))
-        assert_near(seen, _expected(host), s.rtol(s.wide), "a chain of matmuls that NumPy took by DLPack")
+        assert_near(seen, _expected(host), s.rtol(), "a chain of matmuls that NumPy took by DLPack")
 
 
 @check("Y05")
@@ -110,19 +108,19 @@ def synchronize(s: Subject) -> None:
     for device in (s.device, *s.pair, *s.backend.devices()):
         device.synchronize()
     s.device.synchronize()
-    s.expect(result, _expected(host), "a chain of matmuls, after synchronize,", dtype=s.wide)
-    s.expect(_worked(s, array, 1), _expected(host, 1), "a matmul after synchronize", dtype=s.wide)
+    s.expect(result, _expected(host), "a chain of matmuls, after synchronize,")
+    s.expect(_worked(s, array, 1), _expected(host, 1), "a matmul after synchronize")
 
 
 @check("Y06")
 def order_across_devices(s: Subject) -> None:
     """Work that goes from one device to another and back is done in order."""
     here, there = s.pair
-    host = s.values((3, 4), dtype=s.wide)
-    x = s.variable(host, s.wide, here)
+    host = s.values((3, 4))
+    x = s.variable(host, device=here)
     y = (x * 2.0).to_device(there)
-    s.expect(y, 2.0 * host, f"x * 2, moved from {here} to {there} immediately,", dtype=s.wide, device=there)
-    array = transfer(s.array(host, s.wide, here), there)
+    s.expect(y, 2.0 * host, f"x * 2, moved from {here} to {there} immediately,", device=there)
+    array = transfer(s.array(host, device=here), there)
     for _step in range(3):
         with using_device(there):
             array = array * 1.5
@@ -132,22 +130,14 @@ def order_across_devices(s: Subject) -> None:
     expected = host.astype(float)
     for _ in range(3):
         expected = expected * 1.5 + 0.25
-    s.expect(
-        array,
-        expected,
-        f"three times x * 1.5 on {there} and + 0.25 on {here}, moved immediately,",
-        dtype=s.wide,
-        device=there,
-    )
-    gy = s.values((3, 4), dtype=s.wide)
-    x = s.variable(host, s.wide, here)
+    s.expect(array, expected, f"three times x * 1.5 on {there} and + 0.25 on {here}, moved immediately,", device=there)
+    gy = s.values((3, 4))
+    x = s.variable(host, device=here)
     z = copy(x * x, there) * 3.0
     with using_device(there):
-        seed = s.array(gy, s.wide, there) * 2.0
+        seed = s.array(gy, device=there) * 2.0
     g = grad([z], [x], [Variable(seed)])[0]
-    s.expect(
-        g, 12.0 * host * gy, f"the gradient on {here} of a program that ends on {there}", dtype=s.wide, device=here
-    )
+    s.expect(g, 12.0 * host * gy, f"the gradient on {here} of a program that ends on {there}", device=here)
 
 
 @check("Y07", needs=WRITES)
@@ -158,12 +148,12 @@ def source_overwritten(s: Subject) -> None:
     fetched = s.backend.to_host(result)
     result[...] = 17.0
     s.backend.synchronize(s.device)
-    assert_near(fetched, _expected(host), s.rtol(s.wide), "what to_host gave, after the source was written to,")
+    assert_near(fetched, _expected(host), s.rtol(), "what to_host gave, after the source was written to,")
     there = s.pair[1]
-    source = s.array(host, s.wide, s.pair[0])
+    source = s.array(host, device=s.pair[0])
     moved = transfer(source, there)
     source[...] = 17.0
-    s.expect(moved, host, f"an array moved to {there}, after its source was written to,", dtype=s.wide, device=there)
+    s.expect(moved, host, f"an array moved to {there}, after its source was written to,", device=there)
 
 
 @check("Y08")
@@ -171,7 +161,7 @@ def host_overwritten(s: Subject) -> None:
     """The host's array can be written to as soon as from_host returns."""
     for device in (s.device, s.pair[1]):
         for shape in ((3, 4), (), WORK):
-            host = s.values(shape, dtype=s.wide)
+            host = s.values(shape)
             before = host.copy()
             made = device.backend.from_host(host, device)
             host[...] = 17.0
@@ -179,8 +169,8 @@ def host_overwritten(s: Subject) -> None:
                 result = device.backend.restore(made * 2.0)
             s.backend.synchronize(s.device)
             what = f"from_host of shape {shape} to {device}, after the host's array was written to,"
-            s.expect(made, before, what, dtype=s.wide, device=device)
-            s.expect(result, 2.0 * before, f"{what} doubled,", dtype=s.wide, device=device)
+            s.expect(made, before, what, device=device)
+            s.expect(result, 2.0 * before, f"{what} doubled,", device=device)
 
 
 @check("Y09")
@@ -188,23 +178,23 @@ def accumulating(s: Subject) -> None:
     """Sums of cotangents that are still being computed are right."""
     start = s.backend.in_place_from
     rows = max(3, int(start) // 60 + 1) if start <= 2**20 else 3
-    hosts = [s.values((rows, 60), dtype=s.wide) for _ in range(4)]
-    x = s.variable(hosts[0], s.wide)
-    y = s.xp.sum(x * s.array(hosts[1], s.wide))
+    hosts = [s.values((rows, 60)) for _ in range(4)]
+    x = s.variable(hosts[0])
+    y = s.xp.sum(x * s.array(hosts[1]))
     for host in hosts[2:]:
-        y = y + s.xp.sum(s.xp.exp(x) * s.array(host, s.wide))
+        y = y + s.xp.sum(s.xp.exp(x) * s.array(host))
     y.backward()
     wide = [host.astype(float) for host in hosts]
     expected = wide[1] + np.exp(wide[0]) * (wide[2] + wide[3])
-    s.expect(x.grad, expected, f"a gradient of three contributions, shape {(rows, 60)}", dtype=s.wide)
-    total = s.kernels.accumulate(s.array(hosts[0], s.wide) * 2.0, s.array(hosts[1], s.wide) * 3.0)
-    s.expect(total, 2 * wide[0] + 3 * wide[1], "accumulate of two results that are being computed", dtype=s.wide)
+    s.expect(x.grad, expected, f"a gradient of three contributions, shape {(rows, 60)}")
+    total = s.kernels.accumulate(s.array(hosts[0]) * 2.0, s.array(hosts[1]) * 3.0)
+    s.expect(total, 2 * wide[0] + 3 * wide[1], "accumulate of two results that are being computed")
 
 
 @check("Y10")
 def errors(s: Subject) -> None:
     """An operation that cannot be done is an error, at the latest when its values are fetched; later work is sound."""
-    a, b = s.array(s.values((3, 4), dtype=s.wide), s.wide), s.array(s.values((3, 5), dtype=s.wide), s.wide)
+    a, b = s.array(s.values((3, 4))), s.array(s.values((3, 5)))
     for name, call in (
         ("matmul of (3, 4) and (3, 5)", lambda: s.kernels.matmul(a, b)),
         ("the sum of (3, 4) and (3, 5)", lambda: a + b),
@@ -212,29 +202,27 @@ def errors(s: Subject) -> None:
     ):
         s.raises(Exception, lambda call=call: s.host(call()), f"the values of {name}")
     s.device.synchronize()
-    host = s.values((3, 4), dtype=s.wide)
-    s.expect(s.array(host, s.wide) * 2.0, 2.0 * host, "x * 2, after operations that failed,", dtype=s.wide)
+    host = s.values((3, 4))
+    s.expect(s.array(host) * 2.0, 2.0 * host, "x * 2, after operations that failed,")
 
 
 @check("Y11")
 def nan_detection(s: Subject) -> None:
     """Debug mode waits for the values: it finds a NaN in a pending result, and reports no false NaN."""
-    x = s.variable(np.array([0.5, 1.5]), s.wide)
+    x = s.variable(np.array([0.5, 1.5]))
     with using_config("debug", True), np.errstate(all="ignore"):
         fine = s.xp.sum(s.xp.log(x * 2.0))
-        s.expect(fine, np.asarray(np.log(1.0) + np.log(3.0)), "the sum of log(2 x) in debug mode", dtype=s.wide)
-        zeros = s.array(np.zeros(2), s.wide)
+        s.expect(fine, np.asarray(np.log(1.0) + np.log(3.0)), "the sum of log(2 x) in debug mode")
+        zeros = s.array(np.zeros(2))
         assert s.backend.has_nan(zeros / zeros), "has_nan says no of 0 / 0, which is being computed"
-        assert not s.backend.has_nan(s.array(np.ones(2), s.wide) * 2.0), (
-            "has_nan says yes of 2, which is being computed"
-        )
+        assert not s.backend.has_nan(s.array(np.ones(2)) * 2.0), "has_nan says yes of 2, which is being computed"
         s.raises(XpgradError, lambda: s.xp.log(x - 2.0), "log of a negative number in debug mode")
 
 
 @check("Y12", needs=WRITES)
 def inputs_overwritten(s: Subject) -> None:
     """An operation uses the values of its inputs at the time of the call, even if they are overwritten immediately."""
-    host = s.values((3, 4), 0.5, 1.5, s.wide)
+    host = s.values((3, 4), 0.5, 1.5)
     wide = host.astype(float)
     for name, call, expected in (
         ("x * 2", lambda x: x * 2.0, wide * 2.0),
@@ -245,32 +233,32 @@ def inputs_overwritten(s: Subject) -> None:
         ("concat", lambda x: s.kernels.concat([x, x]), np.concatenate([wide, wide])),
         ("tanh", s.kernels.tanh, np.tanh(wide)),
     ):
-        x = s.array(host, s.wide)
+        x = s.array(host)
         y = call(x)
         x[...] = 17.0
-        s.expect(y, expected, f"{name}, its input written to right after the call,", dtype=s.wide)
+        s.expect(y, expected, f"{name}, its input written to right after the call,")
 
 
 @check("Y13")
 def sweeps(s: Subject) -> None:
     """A gradient can be computed, moved and fetched without synchronization."""
     array, host = _matrix(s)
-    w = s.values(WORK, dtype=s.wide)
-    x, weights = Variable(array), s.array(w, s.wide)
+    w = s.values(WORK)
+    x, weights = Variable(array), s.array(w)
     y = s.xp.sum(s.xp.tanh(s.xp.matmul(x, s.xp.matrix_transpose(weights))) * 0.5)
     y.backward()
     slope = 0.5 * (1 - np.tanh(host @ w.astype(float).T) ** 2)
-    s.expect(x.grad, slope @ w.astype(float), "the gradient of sum(tanh(x w^T)) / 2", dtype=s.wide)
+    s.expect(x.grad, slope @ w.astype(float), "the gradient of sum(tanh(x w^T)) / 2")
     loss = float(y.array)
     wanted = float(0.5 * np.tanh(host @ w.astype(float).T).sum())
-    assert abs(loss - wanted) <= 1e3 * s.rtol(s.wide) * max(1.0, abs(wanted)), f"the loss is {loss}, expected {wanted}"
+    assert abs(loss - wanted) <= 1e3 * s.rtol() * max(1.0, abs(wanted)), f"the loss is {loss}, expected {wanted}"
     assert_untouched(s, weights, w, "the weights, after a sweep,")
 
 
 @check("Y14", needs=WRITES)
 def in_order(s: Subject) -> None:
     """Writes and reads of an array happen in the order of the calls."""
-    x = s.array(np.zeros((3, 4)), s.wide)
+    x = s.array(np.zeros((3, 4)))
     seen = []
     for step in range(4):
         x[1:, ...] = float(step)
@@ -278,4 +266,4 @@ def in_order(s: Subject) -> None:
     for step, y in enumerate(seen):
         expected = np.full((3, 4), 0.5)
         expected[1:] += step
-        s.expect(y, expected, f"x + 0.5 between the writes {step} and {step + 1}", dtype=s.wide)
+        s.expect(y, expected, f"x + 0.5 between the writes {step} and {step + 1}")

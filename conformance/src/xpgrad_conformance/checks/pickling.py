@@ -26,16 +26,16 @@ def variables(s: Subject) -> None:
     for device in s.places:
         for kind in (Variable, Parameter):
             for shape in ((3, 4), (), *([(0, 2)] if s.has("empty_arrays") else [])):
-                values, gradient = s.values(shape, dtype=s.wide), s.values(shape, dtype=s.wide)
-                x = kind(s.array(values, s.wide, device))
-                x.name, x.grad = "w", s.array(gradient, s.wide, device)
+                values, gradient = s.values(shape), s.values(shape)
+                x = kind(s.array(values, device=device))
+                x.name, x.grad = "w", s.array(gradient, device=device)
                 back = _pickled(x)
                 what = f"{kind.__name__} of shape {shape} on {device} that was pickled"
                 assert type(back) is kind, f"a {what} is {type(back).__name__}"
                 assert back.name == "w", f"a {what} is called {back.name!r}"
                 assert back.requires_grad, f"a {what} requires no gradient"
-                s.expect(back, values, f"a {what}", dtype=s.wide, device=device)
-                s.expect(back.grad, gradient, f"the gradient of a {what}", dtype=s.wide, device=device)
+                s.expect(back, values, f"a {what}", device=device)
+                s.expect(back.grad, gradient, f"the gradient of a {what}", device=device)
     for dtype in dtypes_on(s):
         x = Variable(s.array(extremes(dtype), dtype), requires_grad=False)
         found = _pickled(x)
@@ -52,7 +52,7 @@ def devices(s: Subject) -> None:
             back = _pickled(device, protocol)
             assert back == device, f"{device}, pickled, is {back}"
             assert back.handle == device.handle, f"{device}, pickled, has the handle {back.handle!r}"
-            x = s.array(s.values((2, 3), dtype="float64"), s.wide, back)
+            x = s.array(s.values((2, 3), dtype="float64"), device=back)
             assert_place(device, x, f"an array that was put on {device} after that was pickled")
     waiting = Parameter(name="w")
     waiting.to_device(s.pair[1])
@@ -69,9 +69,9 @@ def arrays(s: Subject) -> None:
         if with_device:
             assert_place(s.device, back, f"an array of {dtype} that was pickled")
         assert_unchanged(s.host(back), extremes(dtype), f"an array of {dtype} that was pickled")
-    values = s.values((3, 4), dtype=s.wide)
+    values = s.values((3, 4))
     for device in s.places:
-        for what, expected, view in views_of(s, values, s.array(values, s.wide, device), device):
+        for what, expected, view in views_of(s, values, s.array(values, device=device), device):
             back = _pickled(view)
             if with_device:
                 assert_place(device, back, f"{what} that was pickled")
@@ -82,33 +82,33 @@ def arrays(s: Subject) -> None:
 def copies(s: Subject) -> None:
     """A deep copy has separate memory on the same device; a shallow copy shares the array."""
     for device in s.places:
-        values, gradient = s.values((3, 4), dtype=s.wide), s.values((3, 4), dtype=s.wide)
-        x = Variable(s.array(values, s.wide, device), name="x", grad=s.array(gradient, s.wide, device))
+        values, gradient = s.values((3, 4)), s.values((3, 4))
+        x = Variable(s.array(values, device=device), name="x", grad=s.array(gradient, device=device))
         deep, shallow = copy.deepcopy(x), copy.copy(x)
         for what, each in (("deep", deep), ("shallow", shallow)):
-            s.expect(each, values, f"a {what} copy", dtype=s.wide, device=device)
-            s.expect(each.grad, gradient, f"the gradient of a {what} copy", dtype=s.wide, device=device)
+            s.expect(each, values, f"a {what} copy", device=device)
+            s.expect(each.grad, gradient, f"the gradient of a {what} copy", device=device)
             assert (each.name, each.node is x.node) == ("x", False), f"a {what} copy lost its name or shares its node"
         assert not shared_memory(deep, x), f"a deep copy of a Variable on {device} shares its memory"
         assert not shared_memory(deep.grad, x.grad), f"a deep copy of a Variable on {device} shares its gradient"
         assert shallow.array is x.array, "a shallow copy has another array"
         if s.has("in_place_update", "index_assignment"):
             _written(s, deep, device)
-            s.expect(x, values, "a Variable, after a write to its deep copy,", dtype=s.wide, device=device)
+            s.expect(x, values, "a Variable, after a write to its deep copy,", device=device)
 
 
 def _written(s: Subject, x: Variable, device: Device) -> None:
     with using_device(device):
         x.array[...] = 7.25
-    s.expect(x, np.full(x.shape, 7.25), "what was written", dtype=s.wide, device=device)
+    s.expect(x, np.full(x.shape, 7.25), "what was written", device=device)
 
 
 @check("R21", needs=("pickle",))
 def views_together(s: Subject) -> None:
     """Views of one array, pickled separately or together, are restored with the right elements."""
-    values = s.values((3, 4), dtype=s.wide)
+    values = s.values((3, 4))
     for device in s.places:
-        base = s.array(values, s.wide, device)
+        base = s.array(values, device=device)
         with using_device(device):
             shown = [(what, expected, view) for what, expected, view in views_of(s, values, base, device)]
         given = [base, *(view for _, _, view in shown), base]
@@ -139,8 +139,8 @@ def after_writes(s: Subject) -> None:
         _assert_read(s, s.array(host, dtype), host, f"a new array of {dtype}")
     _assert_apart(s)
     for count in LARGE:
-        host = s.values((count,), dtype=s.wide)
-        x = s.array(host, s.wide)
+        host = s.values((count,))
+        x = s.array(host)
         _assert_read(s, x, host, f"an array of {count} elements")
         if s.has("in_place_update", "index_assignment") and not s.backend.immutable:
             host[[0, count // 2, count - 1]] = 7.25
@@ -155,9 +155,9 @@ def _assert_apart(s: Subject) -> None:
     if not s.has("in_place_update", "index_assignment") or s.backend.immutable:
         return
     for shape in (3, 4), (40, 70):
-        values = s.values(shape, dtype=s.wide)
-        kept = pickle.dumps(s.array(values, s.wide))
-        found = [pickle.loads(kept), pickle.loads(kept), _pickled(s.array(values, s.wide))]
+        values = s.values(shape)
+        kept = pickle.dumps(s.array(values))
+        found = [pickle.loads(kept), pickle.loads(kept), _pickled(s.array(values))]
         with using_device(s.device):
             found[0][...] = 7.25
         for back in (*found[1:], pickle.loads(kept)):

@@ -22,10 +22,10 @@ STEPS = 8
 @check("W01")
 def training(s: Subject) -> None:
     """A network with softmax cross entropy learns: parameters after each step agree with NumPy, and the loss falls."""
-    x, labels = s.values((7, 4), dtype=s.wide), np.asarray([0, 2, 1, 2, 0, 1, 2])
-    hosts = [0.5 * s.values(shape, dtype=s.wide) for shape in ((4, 5), (5,), (5, 3), (3,))]
-    parameters = [s.variable(host, s.wide) for host in hosts]
-    own, data, targets = [wide(host) for host in hosts], s.variable(x, s.wide), s.array(labels)
+    x, labels = s.values((7, 4)), np.asarray([0, 2, 1, 2, 0, 1, 2])
+    hosts = [0.5 * s.values(shape) for shape in ((4, 5), (5,), (5, 3), (3,))]
+    parameters = [s.variable(host) for host in hosts]
+    own, data, targets = [wide(host) for host in hosts], s.variable(x), s.array(labels)
     losses = []
     for step in range(STEPS):
         w1, b1, w2, b2 = parameters
@@ -36,18 +36,18 @@ def training(s: Subject) -> None:
         loss.backward()
         expected, gradients = _trained(wide(x), labels, own)
         losses.append(float(on_host(loss)))
-        assert abs(losses[-1] - expected) <= s.rtol(s.wide, 10) * expected, (
+        assert abs(losses[-1] - expected) <= s.rtol(factor=10) * expected, (
             f"step {step}: the loss is {losses[-1]!r}, on the host {expected!r}"
         )
         for i, (p, gradient) in enumerate(zip(parameters, gradients, strict=True)):
-            near_gradient(s, p.grad, p, gradient, f"step {step}: the gradient of parameter {i}", s.rtol(s.wide, 100))
+            near_gradient(s, p.grad, p, gradient, f"step {step}: the gradient of parameter {i}", s.rtol(factor=100))
         steps: list[Array] = [p.grad for p in parameters]
         with no_backprop_mode():
             parameters = [Variable((p - 0.5 * as_variable(g)).array) for p, g in zip(parameters, steps, strict=True)]
         own = [p - 0.5 * g for p, g in zip(own, gradients, strict=True)]
     assert all(b < a for a, b in itertools.pairwise(losses)), f"the losses do not fall: {losses}"
     for i, (p, expected) in enumerate(zip(parameters, own, strict=True)):
-        near_gradient(s, p, p, expected, f"parameter {i} after {STEPS} steps", s.rtol(s.wide, 1000))
+        near_gradient(s, p, p, expected, f"parameter {i} after {STEPS} steps", s.rtol(factor=1000))
 
 
 def _trained(x: Any, labels: Any, parameters: list[Any]) -> tuple[float, list[Any]]:
@@ -176,8 +176,8 @@ def _directional(s: Subject, name: str, program: Any, inputs: list[Any]) -> None
 @check("W03")
 def newton_step(s: Subject) -> None:
     """Newton's step for linear least squares, with a Hessian built of products, lands on the solution."""
-    a, b = s.values((7, 3), dtype=s.wide), s.values((7,), dtype=s.wide)
-    va, vb, w = s.variable(a, s.wide), s.variable(b, s.wide), s.variable(np.zeros(3), s.wide)
+    a, b = s.values((7, 3)), s.values((7,))
+    va, vb, w = s.variable(a), s.variable(b), s.variable(np.zeros(3))
     residual = s.xp.matmul(va, w) - vb
     (g,) = pulled([0.5 * s.xp.sum(residual * residual)], [w], enable_double_backprop=True)
     hessian = np.zeros((3, 3))
@@ -185,25 +185,23 @@ def newton_step(s: Subject) -> None:
         (row,) = pulled([g[i]], [w])
         hessian[i] = on_host(row)
     wa, wb = wide(a), wide(b)
-    near_gradient(
-        s, s.array(hessian, s.wide), s.variable(np.zeros((3, 3)), s.wide), wa.T @ wa, "the Hessian", s.rtol(s.wide, 100)
-    )
+    near_gradient(s, s.array(hessian), s.variable(np.zeros((3, 3))), wa.T @ wa, "the Hessian", s.rtol(factor=100))
     step = -np.linalg.solve(hessian, wide(on_host(g)))
     solution = np.linalg.lstsq(wa, wb, rcond=None)[0]
-    near_gradient(s, s.array(step, s.wide), w, solution, "Newton's step", s.rtol(s.wide, 1000))
+    near_gradient(s, s.array(step), w, solution, "Newton's step", s.rtol(factor=1000))
 
 
 @check("W04")
 def embeddings(s: Subject) -> None:
     """Gathering rows from a table, with repeats, and scattering their gradients trains exactly the used rows."""
     words = np.asarray([[3, 0, 3], [5, 3, 0]])
-    table, weights = s.values((7, 4), dtype=s.wide), s.values((4, 2), dtype=s.wide)
-    vt, vw = s.variable(table, s.wide), s.variable(weights, s.wide)
+    table, weights = s.values((7, 4)), s.values((4, 2))
+    vt, vw = s.variable(table), s.variable(weights)
     rows = s.xp.reshape(s.xp.take(vt, s.array(words.reshape(-1)), axis=0), (2, 3, 4))
     pooled = s.xp.mean(rows, axis=1)
     y = s.xp.tanh(s.xp.matmul(pooled, vw))
     gy = s.cotangent(y)
-    gt, gw = pulled([y], [vt, vw], [s.variable(gy, s.wide)])
+    gt, gw = pulled([y], [vt, vw], [s.variable(gy)])
     wt, ww = wide(table), wide(weights)
     average = wt[words].mean(1)
     inner = gy * (1 - np.tanh(average @ ww) ** 2)
@@ -257,8 +255,8 @@ class _Cube(FunctionNode):
 @check("W06")
 def functions_of_the_users(s: Subject) -> None:
     """Users' own functions, and recomputed parts of a program, take part in first and second derivatives."""
-    x = s.values((3, 4), dtype=s.wide)
-    w, v = wide(x), s.variable(x, s.wide)
+    x = s.values((3, 4))
+    w, v = wide(x), s.variable(x)
     y = _Cube().apply((s.xp.sin(v),))[0]
     (gx,) = pulled([s.xp.sum(y)], [v], enable_double_backprop=True)
     sine, cosine = np.sin(w), np.cos(w)
@@ -266,19 +264,19 @@ def functions_of_the_users(s: Subject) -> None:
     (ggx,) = pulled([s.xp.sum(gx)], [v])
     expected = 6 * sine * cosine**2 - (3 * sine**2 + 2) * sine
     near_gradient(s, ggx, v, expected, "the second derivative of a FunctionNode of sin(x)")
-    v = s.variable(x, s.wide)
+    v = s.variable(x)
     y = F.forget(lambda x: s.xp.exp(-x * x) * x, v)
     gy = s.cotangent(y)
-    (gx,) = pulled([y], [v], [s.variable(gy, s.wide)])
+    (gx,) = pulled([y], [v], [s.variable(gy)])
     near_gradient(s, gx, v, gy * np.exp(-w * w) * (1 - 2 * w * w), "the gradient of a forgotten part")
 
 
 @check("W07")
 def gradient_penalty(s: Subject) -> None:
     """A loss on the norm of a gradient has the gradients that differences say: double backward through a network."""
-    x, w1, w2 = (0.7 * s.values(shape, dtype=s.wide) for shape in ((3, 4), (4, 5), (5, 1)))
-    parameters = [s.variable(each, s.wide) for each in (w1, w2)]
-    inputs = s.variable(x, s.wide)
+    x, w1, w2 = (0.7 * s.values(shape) for shape in ((3, 4), (4, 5), (5, 1)))
+    parameters = [s.variable(each) for each in (w1, w2)]
+    inputs = s.variable(x)
     out = s.xp.sum(s.xp.matmul(s.xp.tanh(s.xp.matmul(inputs, parameters[0])), parameters[1]))
     (gx,) = pulled([out], [inputs], enable_double_backprop=True)
     penalty = s.xp.sum((s.xp.sqrt(s.xp.sum(gx * gx, axis=1)) - 1.0) ** 2)

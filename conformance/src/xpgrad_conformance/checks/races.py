@@ -96,7 +96,7 @@ def first_uses(s: Subject) -> None:
     if several:
         rounds += [*_of_many_shapes(s, both), *_in_either_order(s, both)]
         rounds += _beside_errors(s, [sample for sample, _ in pairs[:: -(-len(pairs) // (COUNT // 2))]] if pairs else [])
-    rounds += _read_at_once(s, pairs[-1:])
+    rounds += [each for sample, _ in pairs[-1:] for each in _read_by_all(s, sample)]
     with switching_often():
         results = run_in_rounds([each.calls for each in rounds])
         crowd = Draw(s, s.operation.name).turn(3) if s.quick else first
@@ -161,12 +161,8 @@ def _as_later(s: Subject, pair: Pair, found: list[Any]) -> None:
         assert_all_right(s, later * (COUNT // 2), found, "called by eight threads at once, and alone after that")
 
 
-def _read_at_once(s: Subject, pairs: Sequence[Pair]) -> list[Round]:
-    """Let one thread call, and then all threads read the result, which may be computed when it is read first."""
-    return [each for sample, _ in pairs for each in _read_by_all(s, sample)]
-
-
 def _read_by_all(s: Subject, sample: Sample) -> list[Round]:
+    """Let one thread call, and then all threads read the result, which may be computed when it is read first."""
     call, made = _caller(s, sample), []
 
     def make() -> None:

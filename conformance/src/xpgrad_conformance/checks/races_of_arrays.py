@@ -46,17 +46,17 @@ def written_at_once(s: Subject) -> None:
 
     Libraries that only record writes are excluded: there the array has the state that the last thread recorded.
     """
-    noted = s.array(np.zeros(3), s.wide)
-    _write(s, noted, 0, s.array(np.ones(()), s.wide))
+    noted = s.array(np.zeros(3))
+    _write(s, noted, 0, s.array(np.ones(())))
     if s.backend.is_pending(noted):
         return
     rows = [(i, ...) for i in range(COUNT)]
     columns = [(slice(i // 2 * 2, i // 2 * 2 + 2), slice(i % 2, None, 2)) for i in range(COUNT)]
     for n in (5, 3000) if s.quick else (2, 5, 300, 70_000):
-        whole = s.values((COUNT, n), dtype=s.wide)
+        whole = s.values((COUNT, n))
         for keys in (rows, columns) * ROUNDS:
-            x = s.array(np.zeros_like(whole), s.wide)
-            parts = [s.array(np.ascontiguousarray(whole[key]), s.wide) for key in keys]
+            x = s.array(np.zeros_like(whole))
+            parts = [s.array(np.ascontiguousarray(whole[key])) for key in keys]
             with switching_often():
                 run_concurrently([functools.partial(_write, s, x, *each) for each in zip(keys, parts, strict=True)])
             what = f"x of shape {whole.shape}, of which eight threads have written x[{keys[0]}], x[{keys[1]}], ...,"
@@ -69,7 +69,7 @@ def written_at_once(s: Subject) -> None:
 
 def _into_each_other(s: Subject, host: Any) -> None:
     """Let threads write two equal arrays into each other, to detect deadlocks between locks of the arrays."""
-    x, y = s.array(host, s.wide), s.array(host, s.wide)
+    x, y = s.array(host), s.array(host)
     calls: list[Callable[[], Any]] = [functools.partial(_write, s, *each) for each in ((x, ..., y), (y, ..., x))]
     with switching_often():
         run_in_rounds([calls * (COUNT // 2)] * ROUNDS)
@@ -94,7 +94,7 @@ def _elements(s: Subject) -> None:
 @check("P56", needs=("threads",))
 def shown_at_once(s: Subject) -> None:
     """Eight threads that print arrays concurrently each get the right text."""
-    variables = [s.variable(s.values((2 + i, 3), dtype=s.wide) + 10.0 * i, s.wide) for i in range(COUNT)]
+    variables = [s.variable(s.values((2 + i, 3)) + 10.0 * i) for i in range(COUNT)]
     calls: list[Callable[[], Any]] = [functools.partial((repr, str)[i % 2], x) for i, x in enumerate(variables)]
     wanted = [in_another_thread(call) for call in calls]
     with switching_often():
@@ -108,8 +108,8 @@ def shown_at_once(s: Subject) -> None:
 @check("P57", needs=("threads", "dlpack_export"))
 def exported_at_once(s: Subject) -> None:
     """Eight threads that export arrays by DLPack concurrently each export the right array."""
-    hosts = [s.values((2 + i, 3), dtype=s.wide) for i in range(COUNT)]
-    arrays = [s.array(host, s.wide) for host in hosts]
+    hosts = [s.values((2 + i, 3)) for i in range(COUNT)]
+    arrays = [s.array(host) for host in hosts]
     for name in [name for name, _ in readers(s, arrays[0])]:
         calls: list[Callable[[], Any]] = [functools.partial(_read, s, name, x) for x in arrays]
         with switching_often():

@@ -15,6 +15,7 @@ from xpgrad.functions import dropout
 from xpgrad.transforms import checkpoint
 from xpgrad.types import Array
 from xpgrad_conformance.check import check
+from xpgrad_conformance.checks.concurrent_calls import in_another_thread
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.comparisons import assert_place
 
@@ -130,7 +131,7 @@ def streams_of_threads(s: Subject) -> None:
 
             random.seed(78, s.device)
             found = [_drawn(s, name, (4,), s.device)]
-            there = s.elsewhere(other)
+            there = in_another_thread(other)
             found.append(_drawn(s, name, (4,), s.device))
             for who, numbers in (("another thread", there), ("this thread, while another drew,", found)):
                 same = all(map(np.array_equal, expected, numbers))
@@ -211,11 +212,11 @@ def noise(s: Subject) -> None:
     """Dropout lies on the device of its input, comes again from one seed, and keeps about the share it is to keep."""
     with _streams_restored(*s.places), using_config("train", True):
         for device in s.places:
-            values = s.values((40, 50), 0.5, 1.5, s.wide)
+            values = s.values((40, 50), 0.5, 1.5)
             outs = []
             for _ in range(2):
                 random.seed(82, device)
-                x = s.variable(values, s.wide, device)
+                x = s.variable(values, device=device)
                 y = dropout(x, 0.25)
                 namespace(device.backend).sum(y).backward()
                 assert_place(device, y.array, f"dropout on {device}")
@@ -226,8 +227,8 @@ def noise(s: Subject) -> None:
             kept = one != 0
             assert abs(kept.mean() - 0.75) < NEAR * np.sqrt(0.1875 / kept.size), f"dropout(0.25) kept {kept.mean()}"
             expected = np.where(kept, values / 0.75, 0.0)
-            assert np.allclose(one, expected, rtol=s.rtol(s.wide)), f"dropout on {device}: got {one}"
-            assert np.allclose(slope, kept / 0.75, rtol=s.rtol(s.wide)), f"the gradient of dropout: got {slope}"
+            assert np.allclose(one, expected, rtol=s.rtol()), f"dropout on {device}: got {one}"
+            assert np.allclose(slope, kept / 0.75, rtol=s.rtol()), f"the gradient of dropout: got {slope}"
 
 
 @check("R20")
@@ -235,8 +236,8 @@ def drawn_again(s: Subject) -> None:
     """A function recomputed for its gradient draws the same numbers, and does not advance the stream."""
     with _streams_restored(*s.places):
         for device in s.places:
-            values = s.values((4, 5), 0.5, 1.5, s.wide)
-            x = s.variable(values, s.wide, device)
+            values = s.values((4, 5), 0.5, 1.5)
+            x = s.variable(values, device=device)
             spec = x.node.spec
             random.seed(83, device)
             y = checkpoint(lambda x, spec=spec: x * random.uniform_like(spec))(x)
@@ -244,9 +245,9 @@ def drawn_again(s: Subject) -> None:
             after = _drawn(s, "uniform", (4,), device)
             random.seed(83, device)
             factor = s.host(random.uniform_like(spec))
-            s.expect(y, values * factor, "x * random numbers", dtype=s.wide, device=device)
+            s.expect(y, values * factor, "x * random numbers", device=device)
             what = "the gradient of x * random numbers, which are drawn again for it,"
-            s.expect(x.grad, factor, what, dtype=s.wide, device=device)
+            s.expect(x.grad, factor, what, device=device)
             expected = _drawn(s, "uniform", (4,), device)
             assert np.array_equal(after, expected), (
                 f"random.uniform on {device} after a computation that was repeated gave {after}, expected {expected}"

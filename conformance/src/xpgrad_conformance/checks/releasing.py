@@ -49,14 +49,14 @@ def graphs(s: Subject) -> None:
 def intermediates(s: Subject) -> None:
     """An intermediate array that no rule needs is freed immediately; so are arguments and results of functions."""
     xp = s.xp
-    host = s.values((3, 4), 0.2, 0.9, s.wide)
+    host = s.values((3, 4), 0.2, 0.9)
     programs: dict[str, Callable[[Any, Any], Any]] = {
         "add": lambda x, watch: xp.exp(_seen(x + 1.0, watch)),
         "multiply": lambda x, watch: xp.exp(_seen(x * 2.0, watch)),
         "negative": lambda x, watch: xp.exp(_seen(-x, watch)),
         "subtract": lambda x, watch: xp.sum(_seen(x - 0.5, watch)),
         "sum": lambda x, watch: xp.sum(_seen(xp.sum(x * 3.0, axis=0), watch)),
-        "matmul": lambda x, watch: xp.sum(_seen(xp.matmul(x, s.array(host.T, s.wide)), watch)),
+        "matmul": lambda x, watch: xp.sum(_seen(xp.matmul(x, s.array(host.T)), watch)),
         "exp": lambda x, watch: xp.sum(_seen(xp.exp(x), Watch())),
         "where": lambda x, watch: xp.sum(_seen(xp.where(x > 0.5, x, -x), watch)),
         "concat": lambda x, watch: xp.sum(_seen(xp.concat([x, x * 2.0]), watch)),
@@ -64,7 +64,7 @@ def intermediates(s: Subject) -> None:
     }
     for name, program in programs.items():
         with reference_counting_alone():
-            watch, x = Watch(), s.variable(host, s.wide)
+            watch, x = Watch(), s.variable(host)
             y = program(x, watch)
             s.backend.synchronize(s.device)
             watch.assert_dead(f"after the result of {name}, which no rule needs, was dropped")
@@ -83,7 +83,7 @@ def _seen(x: Variable, watch: Watch) -> Variable:
 def released(s: Subject) -> None:
     """backward(retain_graph=False) releases the retained arrays of the graph, while its output exists."""
     with reference_counting_alone():
-        watch, x = Watch(), s.variable(s.values((3, 4), dtype=s.wide), s.wide)
+        watch, x = Watch(), s.variable(s.values((3, 4)))
         hidden = s.xp.tanh(x * 2.0)
         watch.add(as_array(hidden), "the result of tanh, which its rule kept,")
         second = s.xp.exp(hidden)
@@ -99,7 +99,7 @@ def released(s: Subject) -> None:
 def without_a_graph(s: Subject) -> None:
     """In no_backprop_mode no array is retained: each array is freed when the program drops it."""
     with reference_counting_alone():
-        watch, x = Watch(), s.variable(s.values((3, 4), dtype=s.wide), s.wide)
+        watch, x = Watch(), s.variable(s.values((3, 4)))
         with no_backprop_mode():
             for _ in range(3):
                 x = s.xp.tanh(_seen(s.xp.exp(_seen(x * 0.5, watch)), watch))
@@ -127,7 +127,7 @@ class BackwardProbe(FunctionNode):
 @check("M08")
 def long_chains(s: Subject) -> None:
     """A sweep along a chain holds a few cotangents at a time, not one for each function."""
-    links, values = 24, s.values(SHAPE, dtype=s.wide)
+    links, values = 24, s.values(SHAPE)
     alive: list[weakref.ref[Any]] = []
     counts: list[int] = []
     used: list[int] = []
@@ -144,7 +144,7 @@ def long_chains(s: Subject) -> None:
             if s.has("memory_used"):
                 used.append(s.backend.memory_used(s.device) or 0)
 
-        x = s.variable(values, s.wide)
+        x = s.variable(values)
         y = x
         for _ in range(links):
             y = BackwardProbe(called).apply((y * 1.01 + 0.5,))[0]
@@ -166,7 +166,7 @@ def failures(s: Subject) -> None:
     """A function that fails lets go of its arguments."""
     with reference_counting_alone():
         watch = Watch()
-        a, b = s.array(s.values((3, 4), dtype=s.wide), s.wide), s.array(s.values((3, 5), dtype=s.wide), s.wide)
+        a, b = s.array(s.values((3, 4))), s.array(s.values((3, 5)))
         for name, call in (("matmul", s.kernels.matmul), ("concat", lambda x1, x2: s.kernels.concat([x1, x2]))):
             try:
                 s.host(call(a, b))

@@ -9,6 +9,7 @@ from xpgrad import Device, FunctionNode, Variable, using_device
 from xpgrad.array_api.namespace import namespace
 from xpgrad.backend.current import current_device
 from xpgrad_conformance.check import check
+from xpgrad_conformance.checks.concurrent_calls import in_another_thread
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.comparisons import assert_place
 
@@ -50,7 +51,7 @@ def _assert_current(device: Device, what: str) -> None:
 def creation(s: Subject) -> None:
     """Arrays are created on the device given by `device=`, also in a scope of another device."""
     here, there = s.pair
-    xp, x = namespace(here.backend), s.variable(s.values((3, 4), dtype="float64"), s.wide, here)
+    xp, x = namespace(here.backend), s.variable(s.values((3, 4), dtype="float64"), device=here)
     for scope in s.pair:
         with using_device(scope):
             for target in (there, here):
@@ -65,7 +66,7 @@ def creation(s: Subject) -> None:
 def creation_in_a_scope(s: Subject) -> None:
     """Without `device=`, arrays are created on the device of the scope; ones_like uses the device of its argument."""
     here, there = s.pair
-    xp, x = namespace(here.backend), s.variable(s.values((3, 4), dtype="float64"), s.wide, here)
+    xp, x = namespace(here.backend), s.variable(s.values((3, 4), dtype="float64"), device=here)
     for scope in (there, here):
         with using_device(scope):
             for name, make in CREATION.items():
@@ -107,7 +108,7 @@ def computing_changes_no_device(s: Subject) -> None:
     xp = namespace(here.backend)
     for current, other in ((here, there), (there, here)):
         with using_device(current):
-            x = s.variable(s.values((3, 4), dtype="float64"), s.wide, other)
+            x = s.variable(s.values((3, 4), dtype="float64"), device=other)
             y = xp.sum(xp.exp(x) * x)
             y.backward(enable_double_backprop=True)
             _made(other, y, f"the result computed from an array on {other} while {current} is current")
@@ -136,17 +137,17 @@ def threads(s: Subject) -> None:
     """A scope applies to one thread: another thread starts from the default, and does not change this scope."""
     here, there = s.pair
     xp = namespace(here.backend)
-    default = s.elsewhere(current_device)
+    default = in_another_thread(current_device)
 
     def created() -> Device | None:
         return Device.from_array(here.backend.namespace.zeros((2,)))
 
-    first = s.elsewhere(created)
+    first = in_another_thread(created)
     with using_device(there):
-        found = s.elsewhere(current_device)
+        found = in_another_thread(current_device)
         assert found == default, f"in a thread begun within a scope of {there} {found} is current, expected {default}"
         if here.backend.has_current_device:
-            made = s.elsewhere(created)
+            made = in_another_thread(created)
             assert made == first, f"in a thread begun within a scope of {there} the library computes on {made}"
 
         def other() -> None:
@@ -155,12 +156,12 @@ def threads(s: Subject) -> None:
             here.use()
             _assert_current(here, "after Device.use in another thread,")
 
-        s.elsewhere(other)
+        in_another_thread(other)
         _assert_current(there, "in a scope, after another thread has used another device,")
-        x = s.variable(s.values((3, 4), dtype="float64"), s.wide, here)
-        y = s.elsewhere(lambda: xp.sum(x * x, axis=0) * 1.5)
+        x = s.variable(s.values((3, 4), dtype="float64"), device=here)
+        y = in_another_thread(lambda: xp.sum(x * x, axis=0) * 1.5)
         _made(here, y, f"the result of another thread from an array on {here}")
-        s.elsewhere(lambda: xp.sum(y).backward())
+        in_another_thread(lambda: xp.sum(y).backward())
         assert_place(here, x.grad, f"the gradient that another thread computed of an array on {here}")
 
 
@@ -171,13 +172,13 @@ def kernels_follow(s: Subject) -> None:
     values = s.values((3, 4), dtype="float64")
     for current, other in ((here, there), (there, here)):
         with using_device(current):
-            x = s.variable(values, s.wide, other)
+            x = s.variable(values, device=other)
             y = _Square().apply((x,))[0]
-            y.grad = s.array(np.cos(values), s.wide, other)
+            y.grad = s.array(np.cos(values), device=other)
             y.backward()
-            s.expect(y, values**2, f"a user's x * x on {other}", dtype=s.wide, device=other)
+            s.expect(y, values**2, f"a user's x * x on {other}", device=other)
             what = f"the gradient of a user's x * x on {other}"
-            s.expect(x.grad, 2 * values * np.cos(values), what, dtype=s.wide, device=other)
+            s.expect(x.grad, 2 * values * np.cos(values), what, device=other)
 
 
 class _Square(FunctionNode):

@@ -100,19 +100,19 @@ def hessians(s: Subject) -> None:
     for name, (call, reference, needs) in PROGRAMS.items():
         if not s.has(*needs):
             continue
-        x = s.values((3, 4), dtype=s.wide)
-        u, v = wide(s.values((3, 4), dtype=s.wide)), wide(s.values((3, 4), dtype=s.wide))
-        placed = s.variable(x, s.wide)
-        hv = hessian_product(s, call, placed, s.variable(v, s.wide))
+        x = s.values((3, 4))
+        u, v = wide(s.values((3, 4))), wide(s.values((3, 4)))
+        placed = s.variable(x)
+        hv = hessian_product(s, call, placed, s.variable(v))
         assert hv is not None, f"{name}: no second derivative exists"
         x = wide(x)
         # v' H as the finite difference, along v, of a gradient that is itself computed from finite differences
         expected = gradients_of(lambda y, v=v, f=reference: derivative(lambda t: float(f(y + t * v)), 5e-3), [x])[0]
         near_gradient(s, hv, placed, expected, f"{name}: the Hessian times a vector", RTOL[s.wide])
-        hu = hessian_product(s, call, placed, s.variable(u, s.wide))
+        hu = hessian_product(s, call, placed, s.variable(u))
         one, other = inner(u, on_host(hv)), inner(v, on_host(hu))
         scale = float(np.sum(np.abs(u * on_host(hv))))
-        assert abs(one - other) <= s.rtol(s.wide, 100) * scale, f"{name}: u H v is {one!r}, but v H u is {other!r}"
+        assert abs(one - other) <= s.rtol(factor=100) * scale, f"{name}: u H v is {one!r}, but v H u is {other!r}"
 
 
 def _moved(f: Any, x: Any, v: Any, at: Any, t: float) -> float:
@@ -133,10 +133,10 @@ def by_the_cotangent(s: Subject) -> None:
         "concat([x * x, x])": (lambda xp, x: xp.concat([x * x, x]), lambda x: np.concatenate([x * x, x])),
     }
     for name, (call, reference) in calls.items():
-        x, v = s.values((3, 4), dtype=s.wide), s.values((3, 4), dtype=s.wide)
-        placed, direction = s.variable(x, s.wide), s.variable(v, s.wide)
+        x, v = s.values((3, 4)), s.values((3, 4))
+        placed, direction = s.variable(x), s.variable(v)
         y = call(s.xp, placed)
-        gy = s.variable(s.cotangent(y), s.wide)
+        gy = s.variable(s.cotangent(y))
         (gx,) = pulled([y], [placed], [gy], enable_double_backprop=True)
         (moved,) = pulled([gx], [gy], [direction])
         assert moved is not None, f"{name}: the gradient does not depend on its cotangent"
@@ -150,7 +150,7 @@ def by_the_cotangent(s: Subject) -> None:
 @check("H05")
 def orders(s: Subject) -> None:
     """Derivatives up to the fourth order of elementary functions agree with their formulas."""
-    x = s.values((2, 3), 0.3, 1.7, s.wide)
+    x = s.values((2, 3), 0.3, 1.7)
     w = wide(x)
     rows: dict[str, tuple[Any, list[Any]]] = {
         "x ** 4": (lambda xp, x: x**4, [4 * w**3, 12 * w**2, 24 * w, 24 + 0 * w]),
@@ -162,19 +162,19 @@ def orders(s: Subject) -> None:
         "x * x * x": (lambda xp, x: x * x * x, [3 * w**2, 6 * w, 6 + 0 * w]),
     }
     for name, (call, expected) in rows.items():
-        placed = s.variable(x, s.wide)
+        placed = s.variable(x)
         y = call(s.xp, placed)
         for order, derived in enumerate(expected, 1):
-            ones = s.variable(np.ones((2, 3)), s.wide)
+            ones = s.variable(np.ones((2, 3)))
             (y,) = pulled([y], [placed], [ones], enable_double_backprop=True)
             assert y is not None, f"{name}: no derivative of order {order} exists"
-            near_gradient(s, y, placed, derived, f"the derivative of order {order} of {name}", 20 * s.rtol(s.wide))
+            near_gradient(s, y, placed, derived, f"the derivative of order {order} of {name}", 20 * s.rtol())
 
 
 @check("H06")
 def formulas_in_recorded_sweeps(s: Subject) -> None:
     """A recorded sweep uses the formulas, and a raw sweep fused kernels, so derivatives of every order exist."""
-    x, gy = s.values((3, 4), dtype=s.wide), s.values((3, 4), dtype=s.wide)
+    x, gy = s.values((3, 4)), s.values((3, 4))
     asked: list[str] = []
 
     def fused(g: Any, x: Any, y: Any) -> Any:
@@ -182,7 +182,7 @@ def formulas_in_recorded_sweeps(s: Subject) -> None:
         return s.kernels.multiply(g, s.kernels.subtract(1.0, s.kernels.multiply(y, y)))
 
     with provided(s, {"tanh.x": fused}):
-        placed, seed = s.variable(x, s.wide), s.variable(gy, s.wide)
+        placed, seed = s.variable(x), s.variable(gy)
         y = s.xp.tanh(placed)
         (raw,) = pulled([y], [placed], [seed])
         assert asked, "a raw sweep did not ask the kernel tanh.x that was provided"
@@ -191,7 +191,7 @@ def formulas_in_recorded_sweeps(s: Subject) -> None:
         assert not asked, "a recorded sweep used the kernel tanh.x, which no further derivative can see through"
         assert raw is not None
         assert recorded is not None
-        (second,) = pulled([recorded], [placed], [s.variable(np.ones((3, 4)), s.wide)])
+        (second,) = pulled([recorded], [placed], [s.variable(np.ones((3, 4)))])
     t = np.tanh(wide(x))
     near_gradient(s, raw, placed, gy * (1 - t * t), "the gradient of tanh by a fused kernel")
     near_gradient(s, second, placed, gy * -2 * t * (1 - t * t), "the second derivative of tanh beside a fused kernel")
@@ -205,7 +205,7 @@ def recorded_programs(s: Subject) -> None:
     """
     for name, (call, _, needs) in PROGRAMS.items():
         if s.has(*needs):
-            x = s.variable(s.values((3, 4), dtype=s.wide), s.wide)
+            x = s.variable(s.values((3, 4)))
             y = call(s.xp, x)
             (raw,) = pulled([y], [x])
             (recorded,) = pulled([y], [x], enable_double_backprop=True)

@@ -62,7 +62,7 @@ def writes_of_its_own_views(s: Subject) -> None:
     """An assignment of a view of an array to the same array uses the previous values, or raises without changes."""
     for n in (5, 40, 1030, 9001) if s.quick else (5, 17, 40, 130, 1030, 9001, 70_000):
         for what, to, of in _overlapping(s, n):
-            x = s.array(np.arange(float(n)), s.wide)
+            x = s.array(np.arange(float(n)))
             wanted = np.arange(float(n))
             try:
                 x[to] = x[of]
@@ -87,8 +87,8 @@ def _overlapping(s: Subject, n: int) -> Iterator[tuple[str, Any, Any]]:
 def refused_writes(s: Subject) -> None:
     """A rejected write does not change the array."""
     for shape in ((3, 4), (40, 33)):
-        host = s.values(shape, dtype=s.wide)
-        odd, vector = (s.array(s.values(each, dtype=s.wide), s.wide) for each in ((5, 7), (shape[1] + 1,)))
+        host = s.values(shape)
+        odd, vector = (s.array(s.values(each)) for each in ((5, 7), (shape[1] + 1,)))
         writes: dict[str, tuple[Any, Any]] = {
             "x[...] = an array of shape (5, 7)": (..., odd),
             "x[1, :] = a vector that is too long": ((1, slice(None)), vector),
@@ -98,7 +98,7 @@ def refused_writes(s: Subject) -> None:
             "x[...] = a text": (..., "a text"),
         }
         for what, (key, value) in writes.items():
-            x = s.array(host, s.wide)
+            x = s.array(host)
             try:
                 x[key] = value
             except Exception as error:
@@ -119,7 +119,7 @@ def copies(s: Subject) -> None:
             if 0 in before.shape:
                 continue
             own, another = make(x), make(x)
-            s.expect(own, before, f"{name} of {what}", dtype=s.wide)
+            s.expect(own, before, f"{name} of {what}")
             _write_first(s, own, before, f"{name} of {what}")
             overwrite(own)
             for array, which in (x, what), (another, f"a second {name} of {what}"):
@@ -142,10 +142,10 @@ def _write_first(s: Subject, array: Array, before: Any, what: str) -> None:
 @check("A14", needs=WRITES)
 def new_arrays(s: Subject) -> None:
     """Functions that create arrays give new memory at each call."""
-    xp, handle, dtype = s.kernels, s.device.handle, s.array(np.ones(1), s.wide).dtype
+    xp, handle, dtype = s.kernels, s.device.handle, s.array(np.ones(1)).dtype
     for shape in ((3, 4), (), (1,)):
         spec = s.backend.spec_for(shape, dtype, handle)
-        like = s.array(s.values(shape, dtype=s.wide), s.wide)
+        like = s.array(s.values(shape))
         made: dict[str, tuple[Any, Any]] = {
             "Backend.ones": (lambda spec=spec: s.backend.ones(spec), np.ones(shape)),
             "Backend.asarray": (lambda: s.backend.asarray(2.5, dtype=dtype, device=handle), np.asarray(2.5)),
@@ -164,32 +164,25 @@ def new_arrays(s: Subject) -> None:
             if name.startswith("Backend") or s.has(name):
                 writing.overwrite(make(), MARK)
                 again = make()
-                s.expect(
-                    again, expected, f"{name}, shape {expected.shape}, after the last such was written to", dtype=s.wide
-                )
+                s.expect(again, expected, f"{name}, shape {expected.shape}, after the last such was written to")
 
 
 @check("A15", needs=WRITES)
 def seeds(s: Subject) -> None:
     """Writing to a gradient changes no later sweep, and does not change the seed of its sweep."""
     for shape in ((), (1,), (1, 1)):
-        host = s.values(shape, dtype=s.wide)
+        host = s.values(shape)
         for name, function in (("positive", s.xp.positive), ("reshape", lambda x: s.xp.reshape(x, (1, 1, 1)))):
             for attempt in (1, 2):
-                x = s.variable(host, s.wide)
+                x = s.variable(host)
                 y = function(x)
                 y.backward(retain_grad=True)
                 what = f"sweep {attempt} of {name} of one element, shape {shape}, without a seed:"
-                s.expect(x.grad, np.ones(shape), f"{what} the gradient of x", dtype=s.wide)
+                s.expect(x.grad, np.ones(shape), f"{what} the gradient of x")
                 overwrite(x.grad)
-                s.expect(
-                    y.grad,
-                    np.ones(y.shape),
-                    f"{what} the gradient of y, after a write to the gradient of x",
-                    dtype=s.wide,
-                )
-    host, start = s.values((3, 4), dtype=s.wide), s.values((3, 4), dtype=s.wide)
-    x, seed = s.variable(host, s.wide), s.array(start, s.wide)
+                s.expect(y.grad, np.ones(y.shape), f"{what} the gradient of y, after a write to the gradient of x")
+    host, start = s.values((3, 4)), s.values((3, 4))
+    x, seed = s.variable(host), s.array(start)
     y = s.xp.positive(x)
     y.grad = seed
     y.backward()
@@ -201,7 +194,7 @@ def seeds(s: Subject) -> None:
 def independent_gradients(s: Subject) -> None:
     """Writing to one gradient shows in no other, for functions that hand on their cotangent."""
     xp = s.xp
-    hosts = [s.values((3, 4), dtype=s.wide) for _ in range(2)]
+    hosts = [s.values((3, 4)) for _ in range(2)]
     programs: dict[str, Any] = {
         "x1 + x2": lambda x1, x2: x1 + x2,
         "x1 + reshape(x2)": lambda x1, x2: xp.reshape(x1, (4, 3)) + xp.reshape(x2, (4, 3)),
@@ -215,10 +208,10 @@ def independent_gradients(s: Subject) -> None:
     }
     for name, program in programs.items():
         for recorded in (False, True):
-            xs = [s.variable(host, s.wide) for host in hosts]
+            xs = [s.variable(host) for host in hosts]
             y = program(*xs)
             gy = s.cotangent(y)
-            y.grad = s.array(gy, s.wide)
+            y.grad = s.array(gy)
             held = y.grad
             y.backward(retain_grad=True, enable_double_backprop=recorded)
             kinds = "recorded" if recorded else "raw"
@@ -241,20 +234,20 @@ def scalars(s: Subject) -> None:
     """A Python number means the same after results of it have been written to."""
     numbers = 2.5, 3, -0.75
     for shape in ((), (1,), (3, 4)):
-        host = s.values(shape, 0.5, 1.5, s.wide)
+        host = s.values(shape, 0.5, 1.5)
         for attempt in (1, 2):
             for number in numbers:
-                x = s.variable(host, s.wide)
+                x = s.variable(host)
                 results = {"x * c": x * number, "x + c": x + number, "c - x": number - x, "x / c": x / number}
                 wide = host.astype(float)
                 expected = wide * number, wide + number, number - wide, wide / number
                 slopes = number, 1.0, -1.0, 1.0 / number
                 for (name, y), value, slope in zip(results.items(), expected, slopes, strict=True):
                     what = f"{name}, c = {number}, shape {shape}, attempt {attempt}"
-                    s.expect(y, value, what, dtype=s.wide)
-                    start = s.array(np.full(shape, 1.25), s.wide)
+                    s.expect(y, value, what)
+                    start = s.array(np.full(shape, 1.25))
                     g = grad([y], [x], [Variable(start)])[0]
-                    s.expect(g, np.full(shape, 1.25 * slope), f"the gradient of {what}", dtype=s.wide)
+                    s.expect(g, np.full(shape, 1.25 * slope), f"the gradient of {what}")
                     assert g is not None
                     overwrite(y.array)
                     overwrite(g.array)
@@ -264,25 +257,25 @@ def scalars(s: Subject) -> None:
 @check("A21", needs=WRITES)
 def changed_in_debug_mode(s: Subject) -> None:
     """In debug mode an in-place change of a retained array raises an error, and an unchanged array raises none."""
-    host = s.values((3, 4), 0.5, 1.5, s.wide)
+    host = s.values((3, 4), 0.5, 1.5)
     for changed in (False, True):
         with using_config("debug", True):
-            x = s.variable(host, s.wide)
+            x = s.variable(host)
             y = s.xp.sum(x * x)
             if changed:
                 overwrite(x.array)
                 s.raises(ChangedArray, y.backward, "x was written to between x * x and its backward, in debug mode")
             else:
                 y.backward()
-                s.expect(x.grad, 2.0 * host, "the gradient of x * x in debug mode", dtype=s.wide)
+                s.expect(x.grad, 2.0 * host, "the gradient of x * x in debug mode")
 
 
 @check("A24", needs=WRITES)
 def moved(s: Subject) -> None:
     """A moved array, and the gradient that returns from the other device, share memory with no other array."""
     here, there = s.pair
-    host, gy = s.values((3, 4), dtype=s.wide), s.values((3, 4), dtype=s.wide)
-    x, seed = s.variable(host, s.wide, here), s.array(gy, s.wide, there)
+    host, gy = s.values((3, 4)), s.values((3, 4))
+    x, seed = s.variable(host, device=here), s.array(gy, device=there)
     y = copy(x, there)
     y.grad = seed
     y.backward()

@@ -19,7 +19,7 @@ def device_scopes(s: Subject) -> None:
     here, there = s.pair
     for mine, other in ((here, there), (there, here)):
         before = current_device(), here.backend.handle_of(here.backend.xp.zeros((2, 3)))
-        host = s.values((3, 4), dtype=s.wide)
+        host = s.values((3, 4))
         with Held(functools.partial(using_device, other)):
             after = current_device(), here.backend.handle_of(here.backend.xp.zeros((2, 3)))
             assert after == before, (
@@ -27,32 +27,32 @@ def device_scopes(s: Subject) -> None:
                 f"{after} here; they were {before}"
             )
             with using_device(mine):
-                x = s.variable(host, s.wide, mine)
+                x = s.variable(host, device=mine)
                 y = x * 2.0 + x
-                start = s.array(host, s.wide, mine)
+                start = s.array(host, device=mine)
                 g = grad([y], [x], [Variable(start)])[0]
                 what = f"while another thread is in using_device({other}),"
-                s.expect(y, 3.0 * host, f"x * 2 + x {what}", dtype=s.wide, device=mine)
-                s.expect(g, 3.0 * host, f"the gradient of x * 2 + x {what}", dtype=s.wide, device=mine)
+                s.expect(y, 3.0 * host, f"x * 2 + x {what}", device=mine)
+                s.expect(g, 3.0 * host, f"the gradient of x * 2 + x {what}", device=mine)
         here.synchronize()
 
 
 @check("P06", needs=("threads",))
 def several_devices(s: Subject) -> None:
     """Threads that compute on several devices simultaneously get results on the devices of their arrays."""
-    hosts = [s.values((5, 7), -1.0, 1.0, s.wide) for _ in range(COUNT)]
+    hosts = [s.values((5, 7), -1.0, 1.0) for _ in range(COUNT)]
 
     def computed(i: int) -> None:
         device = s.pair[i % 2]
         with using_device(device):
-            x = s.variable(hosts[i], s.wide, device)
+            x = s.variable(hosts[i], device=device)
             for _ in range(3):
                 y = x * x + x
                 g = grad([y], [x], [y])[0]
                 wide = hosts[i].astype(float)
                 value = wide * wide + wide
-                s.expect(y, value, f"x * x + x in thread {i}, on {device},", dtype=s.wide, device=device)
-                s.expect(g, value * (2 * wide + 1), f"its gradient in thread {i}", dtype=s.wide, device=device)
+                s.expect(y, value, f"x * x + x in thread {i}, on {device},", device=device)
+                s.expect(g, value * (2 * wide + 1), f"its gradient in thread {i}", device=device)
 
     run_concurrently([functools.partial(computed, i) for i in range(COUNT)])
 
@@ -60,10 +60,10 @@ def several_devices(s: Subject) -> None:
 @check("P07", needs=("threads",))
 def configuration(s: Subject) -> None:
     """Computations of one thread, in any mode, do not change the mode of other threads."""
-    host = s.values((3, 4), dtype=s.wide)
+    host = s.values((3, 4))
 
     def program() -> Any:
-        x = s.variable(host, s.wide)
+        x = s.variable(host)
         y = s.xp.tanh(x * 2.0)
         assert y.requires_grad, "a result requires no gradient, although this thread has not said so"
         return s.host(grad([s.xp.sum(y)], [x])[0])
@@ -73,7 +73,7 @@ def configuration(s: Subject) -> None:
 
         def elsewhere(enter: Any = enter) -> None:
             with enter():
-                s.xp.tanh(s.variable(host, s.wide) * 2.0)
+                s.xp.tanh(s.variable(host) * 2.0)
 
         with Held(enter):
             assert_same_bits(
@@ -92,7 +92,7 @@ def configuration(s: Subject) -> None:
 def random_streams(s: Subject) -> None:
     """Random numbers are separate for each thread: seeds and draws of other threads have no effect."""
     held = random.get_state(s.device)
-    dtype = s.array(np.ones(1), s.wide).dtype
+    dtype = s.array(np.ones(1)).dtype
     try:
         random.seed(11, s.device)
         expected = [s.host(random.uniform((3, 4), dtype, s.device)) for _ in range(3)]

@@ -39,7 +39,7 @@ def _assert_same(results: list[Any], expected: list[Any], what: str) -> None:
 @check("P01", needs=("threads",))
 def forward_and_backward(s: Subject) -> None:
     """Eight threads that compute one program on different values get the results of a single thread, bit for bit."""
-    hosts = [s.values((5, 7), -1.0, 1.0, s.wide) for _ in range(COUNT)]
+    hosts = [s.values((5, 7), -1.0, 1.0) for _ in range(COUNT)]
     calls = [functools.partial(_program, s, host, s.wide) for host in hosts]
     expected = [call() for call in calls]
     for attempt in range(2):
@@ -57,7 +57,7 @@ def fresh_shapes(s: Subject) -> None:
     results = run_concurrently(list(calls))
     for i, (call, found) in enumerate(zip(calls, results, strict=True)):
         _assert_same(found, call(), f"thread {i}, shape {hosts[i % COUNT].shape}, {hosts[i % COUNT].dtype}")
-    handle, dtype = s.device.handle, s.array(np.ones(1), s.wide).dtype
+    handle, dtype = s.device.handle, s.array(np.ones(1)).dtype
 
     def asked(n: int) -> list[Spec]:
         return [s.backend.spec_for((i, n), dtype, handle) for i in range(10)]
@@ -73,10 +73,10 @@ def fresh_shapes(s: Subject) -> None:
 @check("P03", needs=("threads",))
 def one_graph(s: Subject) -> None:
     """Several threads can sweep one graph concurrently."""
-    host = s.values((5, 7), -1.0, 1.0, s.wide)
-    x = s.variable(host, s.wide)
+    host = s.values((5, 7), -1.0, 1.0)
+    x = s.variable(host)
     y = s.xp.sum(s.xp.exp(s.xp.tanh(x * 1.5) * x) + x * x * 0.5)
-    starts = [s.array(np.asarray(0.5 + i), s.wide) for i in range(COUNT)]
+    starts = [s.array(np.asarray(0.5 + i)) for i in range(COUNT)]
 
     def swept(i: int, recorded: bool) -> Any:
         return s.host(grad([y], [x], [Variable(starts[i])], enable_double_backprop=recorded)[0])
@@ -94,13 +94,13 @@ def one_graph(s: Subject) -> None:
 @check("P04", needs=("threads",))
 def built_elsewhere(s: Subject) -> None:
     """A graph built in one thread is swept in another thread with a different configuration and current device."""
-    host = s.values((5, 7), -1.0, 1.0, s.wide)
+    host = s.values((5, 7), -1.0, 1.0)
     here, there = s.pair
     xp = namespace(here.backend)
 
     def built() -> tuple[Variable, Variable]:
         with using_device(here):
-            x = s.variable(host, s.wide, here)
+            x = s.variable(host, device=here)
             return x, xp.sum(xp.tanh(x) * x)
 
     x, y = in_another_thread(built)
@@ -108,11 +108,7 @@ def built_elsewhere(s: Subject) -> None:
         y.backward()
     wide = host.astype(float)
     s.expect(
-        x.grad,
-        np.tanh(wide) + wide * (1 - np.tanh(wide) ** 2),
-        "the gradient of another thread's graph",
-        dtype=s.wide,
-        device=here,
+        x.grad, np.tanh(wide) + wide * (1 - np.tanh(wide) ** 2), "the gradient of another thread's graph", device=here
     )
     x, y = built()
     in_another_thread(y.backward)
@@ -120,7 +116,6 @@ def built_elsewhere(s: Subject) -> None:
         x.grad,
         np.tanh(wide) + wide * (1 - np.tanh(wide) ** 2),
         "the gradient of a graph swept in another thread",
-        dtype=s.wide,
         device=here,
     )
 
@@ -128,12 +123,12 @@ def built_elsewhere(s: Subject) -> None:
 @check("P09", needs=("threads",))
 def errors(s: Subject) -> None:
     """An error in one thread affects no other thread, and no later computation."""
-    hosts = [s.values((5, 7), -1.0, 1.0, s.wide) for _ in range(COUNT)]
+    hosts = [s.values((5, 7), -1.0, 1.0) for _ in range(COUNT)]
     calls = [functools.partial(_program, s, host, s.wide) for host in hosts]
     expected = [call() for call in calls]
 
     def fails() -> None:
-        a, b = s.array(hosts[0], s.wide), s.array(hosts[1][:4], s.wide)
+        a, b = s.array(hosts[0]), s.array(hosts[1][:4])
         s.raises(Exception, lambda: s.host(s.kernels.matmul(a, b)), "matmul of (5, 7) and (4, 7)")
 
     in_another_thread(fails)
@@ -147,11 +142,11 @@ def errors(s: Subject) -> None:
 @check("P10", needs=("threads",))
 def kernels_looked_up(s: Subject) -> None:
     """Kernels that several threads look up concurrently, for the first time, are found by all threads."""
-    host, picked = s.values((5, 7), -1.0, 1.0, s.wide), (slice(1, 4), ...)
+    host, picked = s.values((5, 7), -1.0, 1.0), (slice(1, 4), ...)
     xp = s.xp
 
     def program() -> list[Any]:
-        x = s.variable(host, s.wide)
+        x = s.variable(host)
         y = xp.sum(x[picked] * 2.0) + xp.sum(x[2, ...] * x[1, ...]) + xp.sum(xp.tanh(x))
         y.backward()
         return [s.host(y), s.host(x.grad)]
@@ -170,12 +165,12 @@ def kernels_looked_up(s: Subject) -> None:
 @check("P11", needs=("threads",))
 def moving(s: Subject) -> None:
     """Arrays that threads move, fetch, copy and pickle concurrently arrive unchanged; so does a shared array."""
-    hosts = [s.values((40 + i, 30), dtype=s.wide) for i in range(COUNT)]
-    same = [s.values((40, 30), dtype=s.wide) for i in range(COUNT)]
+    hosts = [s.values((40 + i, 30)) for i in range(COUNT)]
+    same = [s.values((40, 30)) for i in range(COUNT)]
     for group in (same, hosts):
 
         def moved(host: Any) -> Any:
-            x = s.array(host, s.wide)
+            x = s.array(host)
             there = Variable(s.backend.copy(x)).to_device(s.pair[1])
             s.pair[1].synchronize()  # while others move
             y = there.to_device(s.pair[0])
@@ -190,18 +185,18 @@ def moving(s: Subject) -> None:
                     host,
                     f"thread {i}: an array that went to {s.pair[1]}, or was pickled or copied, and came back,",
                 )
-    x = s.variable(same[0], s.wide, s.pair[0]).array
+    x = s.variable(same[0], device=s.pair[0]).array
     calls = [lambda: s.xp.add(x, x), lambda: Variable(x).to_device(s.pair[1])]
     for turn, y in enumerate(run_concurrently(calls * (COUNT // 2))):
         expected = (1.0 if turn % 2 else 2.0) * same[0]
         what = f"an array that some threads move to {s.pair[1]}, and others add to itself,"
-        s.expect(y, expected, what, dtype=s.wide, device=s.pair[turn % 2])
+        s.expect(y, expected, what, device=s.pair[turn % 2])
 
 
 @check("P12", needs=("threads",))
 def another_thread(s: Subject) -> None:
     """A thread other than that which imported the library has the same default dtypes and results."""
-    host = s.values((3, 4), dtype=s.wide)
+    host = s.values((3, 4))
 
     def looked() -> Any:
         made = {
@@ -210,12 +205,12 @@ def another_thread(s: Subject) -> None:
                 ("asarray(0.5)", s.kernels.asarray(0.5)),
                 ("zeros(3)", s.kernels.zeros((3,))),
                 ("arange(3)", s.kernels.arange(3)),
-                ("x * 0.5", s.array(host, s.wide) * 0.5),
-                ("exp(x)", s.kernels.exp(s.array(host, s.wide))),
-                ("sum(x)", s.kernels.sum(s.array(host, s.wide))),
+                ("x * 0.5", s.array(host) * 0.5),
+                ("exp(x)", s.kernels.exp(s.array(host))),
+                ("sum(x)", s.kernels.sum(s.array(host))),
             )
         }
-        return made, s.host(s.kernels.exp(s.array(host, s.wide)))
+        return made, s.host(s.kernels.exp(s.array(host)))
 
     (dtypes, values), (others, there) = looked(), in_another_thread(looked)
     for name, dtype in dtypes.items():

@@ -59,7 +59,7 @@ def every_shape(s: Subject) -> None:
     """0-d, empty, size-1 and three-dimensional arrays move and keep their shapes."""
     for shape in SHAPES:
         if s.has("empty_arrays") or 0 not in shape:
-            host = s.values(shape, dtype=s.wide)
+            host = s.values(shape)
             _go_round(s, host, f"an array of shape {shape}")
             _go_round(s, np.asarray(host > 0.3), f"a bool array of shape {shape}")
 
@@ -67,10 +67,10 @@ def every_shape(s: Subject) -> None:
 @check("T03")
 def views(s: Subject) -> None:
     """Views (transposed, with steps, offsets or reversed) move with the elements that they show."""
-    values = s.values((3, 4), dtype=s.wide)
+    values = s.values((3, 4))
     here, there = s.pair
     for device, target in ((s.device, _host()), (here, there), (there, here), (there, _host())):
-        for what, expected, view in views_of(s, values, s.array(values, s.wide, device), device):
+        for what, expected, view in views_of(s, values, s.array(values, device=device), device):
             if _host() != device:
                 _moved(view, target, expected, f"{what} on {device}")
     for target in s.places:
@@ -106,7 +106,7 @@ def host_copies(s: Subject) -> None:
     """Transfers from and to the host are copies: later writes on the host have no effect."""
     for device in s.places:
         for shape, order, writeable in HOSTS:
-            host = _in_memory(s.values(shape, dtype=s.wide), order)
+            host = _in_memory(s.values(shape), order)
             host.flags.writeable = writeable  # a snapshot, because read-only memory may still change
             kept, first = host.copy(), device.backend.from_host(host, device)
             moved = device.backend.copy(host) if device == _host() else transfer(host, device)
@@ -123,8 +123,8 @@ def host_copies(s: Subject) -> None:
                 one[...] = -3.5
                 again = np.asarray(device.backend.to_host(first))
                 assert_unchanged(again, kept, f"an array of shape {shape} on {device}, after a write to a host copy,")
-        values = s.values((3, 4), dtype=s.wide)
-        for what, _, view in views_of(s, values, s.array(values, s.wide, device), device):
+        values = s.values((3, 4))
+        for what, _, view in views_of(s, values, s.array(values, device=device), device):
             one, two = device.backend.to_host(view), device.backend.to_host(view)
             assert not np.shares_memory(one, two), f"two calls of to_host({what} on {device}) gave the same memory"
 
@@ -133,14 +133,14 @@ def host_copies(s: Subject) -> None:
 def no_buffer_twice(s: Subject) -> None:
     """A second move of the same shape and dtype does not overwrite the result of the first move."""
     here, there = s.pair
-    values = [s.values((3, 4), dtype=s.wide) for _ in range(3)]
+    values = [s.values((3, 4)) for _ in range(3)]
     for device in s.places:
         arrays = [transfer(v, device) for v in values] if _host() != device else [v.copy() for v in values]
         hosts = [device.backend.to_host(x) for x in arrays]
         for name, found in ((f"moved from the host to {device}", arrays), (f"moved from {device} to the host", hosts)):
             for expected, each in zip(values, found, strict=True):
                 assert_unchanged(s.host(each), expected, f"one of three arrays of shape (3, 4) {name}")
-    sent = [transfer(s.array(v, s.wide, here), there) for v in values]
+    sent = [transfer(s.array(v, device=here), there) for v in values]
     for expected, each in zip(values, sent, strict=True):
         what = f"one of three arrays of shape (3, 4) moved from {here} to {there}"
         assert_unchanged(np.asarray(there.backend.to_host(each)), expected, what)
@@ -150,10 +150,10 @@ def no_buffer_twice(s: Subject) -> None:
 def memory_of_its_own(s: Subject) -> None:
     """An array moved to another device has separate memory: writes on one device do not show on the other."""
     here, there = s.pair
-    values = s.values((3, 4), dtype=s.wide)
+    values = s.values((3, 4))
     for view in (False, True):
         for write_to_source in (True, False):
-            x = s.array(values, s.wide, here)
+            x = s.array(values, device=here)
             with using_device(here):
                 source = here.backend.namespace.permute_dims(x, (1, 0)) if view else x
             moved = transfer(source, there)
@@ -174,7 +174,7 @@ def memory_of_its_own(s: Subject) -> None:
 def already_there(s: Subject) -> None:
     """Objects that are already on the device are returned unchanged: the same array, Variable or node."""
     for device in s.places:
-        x = s.variable(s.values((3, 4), dtype="float64"), s.wide, device)
+        x = s.variable(s.values((3, 4), dtype="float64"), device=device)
         array, node = x.array, x.node
         assert transfer(array, device) is array, f"an array on {device}, sent to {device}, is another one"
         assert device.send(array) is array, f"{device}.send returned another array for an array that is already there"
@@ -187,8 +187,8 @@ def already_there(s: Subject) -> None:
 def structures(s: Subject) -> None:
     """Device.send accepts nested lists and tuples, moves repeated arrays once, and returns None unchanged."""
     here, there = s.pair
-    values = [s.values((3, 4), dtype=s.wide), s.values((2,), dtype=s.wide)]
-    x, y = (s.array(v, s.wide, here) for v in values)
+    values = [s.values((3, 4)), s.values((2,))]
+    x, y = (s.array(v, device=here) for v in values)
     sent = there.send([x, (y, None), [x]])
     assert type(sent) is list, f"a list that was sent is {type(sent).__name__}"
     assert type(sent[1]) is tuple, f"a tuple that was sent is {type(sent[1]).__name__}"
@@ -196,83 +196,83 @@ def structures(s: Subject) -> None:
     assert sent[0] is sent[2][0], "an array that occurs twice was moved twice"
     assert sent[1][0] is not y, "an array on another device came back as it was"
     for expected, each in ((values[0], sent[0]), (values[1], sent[1][0])):
-        s.expect(each, expected, "an array that was sent in a list", dtype=s.wide, device=there)
+        s.expect(each, expected, "an array that was sent in a list", device=there)
     for expected, each in ((values[0], x), (values[1], y)):
-        s.expect(each, expected, "the array of which a copy was sent", dtype=s.wide, device=here)
+        s.expect(each, expected, "the array of which a copy was sent", device=here)
 
 
 @check("T10")
 def variables(s: Subject) -> None:
     """A Variable moves with its gradient, data and gradient unchanged, and stays the leaf that graphs know."""
     here, there = s.pair
-    xp, values, gradient = namespace(here.backend), s.values((3, 4), dtype=s.wide), s.values((3, 4), dtype=s.wide)
+    xp, values, gradient = namespace(here.backend), s.values((3, 4)), s.values((3, 4))
     for target in (there, _host()):
-        x = Variable(s.array(values, s.wide, here), name="x", grad=s.array(gradient, s.wide, here))
+        x = Variable(s.array(values, device=here), name="x", grad=s.array(gradient, device=here))
         y = xp.sum(x * x)
         x.to_device(target)
-        s.expect(x, values, f"a Variable moved to {target}", dtype=s.wide, device=target)
-        s.expect(x.grad, gradient, f"the gradient of a Variable moved to {target}", dtype=s.wide, device=target)
+        s.expect(x, values, f"a Variable moved to {target}", device=target)
+        s.expect(x.grad, gradient, f"the gradient of a Variable moved to {target}", device=target)
         assert (x.name, x.creator, x.requires_grad) == ("x", None, True), "a moved Variable lost its name or is no leaf"
         x.cleargrad()
         y.backward()  # of a graph that is older than the move
         what = f"the gradient that came from {here} for a Variable that has moved to {target}"
-        s.expect(x.grad, 2 * values, what, dtype=s.wide, device=target)
+        s.expect(x.grad, 2 * values, what, device=target)
         x.to_device(here)
-        s.expect(x, values, "a Variable moved to and fro", dtype=s.wide, device=here)
-        s.expect(x.grad, 2 * values, "the gradient of a Variable moved to and fro", dtype=s.wide, device=here)
+        s.expect(x, values, "a Variable moved to and fro", device=here)
+        s.expect(x.grad, 2 * values, "the gradient of a Variable moved to and fro", device=here)
 
 
 @check("T11")
 def within_a_graph(s: Subject) -> None:
     """A Variable that moves in the midst of a graph leaves it whole: gradients of all orders go back the same way."""
     here, there = s.pair
-    values = s.values((3, 4), dtype=s.wide)
+    values = s.values((3, 4))
     for target in (there, _host()):
-        x = s.variable(values, s.wide, here)
+        x = s.variable(values, device=here)
         y = x * x
         y.to_device(target)
         z = namespace(target.backend).sum(y * y + copy(y, target))
         z.backward(enable_double_backprop=True)
         assert x.grad_var is not None
         expected = 4 * values**3 + 2 * values
-        s.expect(x.grad_var, expected, f"d(x^4 + x^2)/dx by way of {target}", dtype=s.wide, device=here)
+        s.expect(x.grad_var, expected, f"d(x^4 + x^2)/dx by way of {target}", device=here)
         (second,) = grad([namespace(here.backend).sum(x.grad_var)], [x])
-        s.expect(second, 12 * values**2 + 2, f"its derivative, by way of {target}", dtype=s.wide, device=here)
+        s.expect(second, 12 * values**2 + 2, f"its derivative, by way of {target}", device=here)
 
 
 @check("T12")
 def all_or_nothing(s: Subject) -> None:
     """A move that fails does not change data, gradient and device."""
     here, there = s.pair
-    values, gradient = s.values((3, 4), dtype=s.wide), s.values((3, 4), dtype=s.wide)
-    x = Variable(s.array(values, s.wide, here), grad=s.array(gradient, s.wide, here))
+    values, gradient = s.values((3, 4)), s.values((3, 4))
+    x = Variable(s.array(values, device=here), grad=s.array(gradient, device=here))
     nowhere = Device(here.backend, object(), f"@{here.backend.name}:nowhere")
     array, node = x.array, x.node
     s.raises(Exception, lambda: x.to_device(nowhere), "a move to a device that is not there")
     assert x.array is array, "a move that failed gave the Variable another array"
     assert x.node is node, "a move that failed gave the Variable another node"
-    s.expect(x, values, "a Variable after a move that failed", dtype=s.wide, device=here)
-    s.expect(x.grad, gradient, "the gradient after a move that failed", dtype=s.wide, device=here)
+    s.expect(x, values, "a Variable after a move that failed", device=here)
+    s.expect(x.grad, gradient, "the gradient after a move that failed", device=here)
     x.to_device(there)
-    s.expect(x, values, "a Variable that moved after a move that failed", dtype=s.wide, device=there)
+    s.expect(x, values, "a Variable that moved after a move that failed", device=there)
 
 
 @check("T13", needs=("in_place_update", "index_assignment"))
 def into_memory_that_is_there(s: Subject) -> None:
     """Function copyto writes an array of any device to existing memory."""
     here, there = s.pair
-    values, row = s.values((3, 4), dtype=s.wide), s.values((4,), dtype=s.wide)
+    values, row = s.values((3, 4)), s.values((4,))
     for target in s.pair:
-        x = s.array(np.zeros((3, 4)), s.wide, target)
-        for name, source in (("the host", values), (str(here), s.array(values, s.wide, here))):
+        x = s.array(np.zeros((3, 4)), device=target)
+        for name, source in (("the host", values), (str(here), s.array(values, device=here))):
             copyto(x, source)
-            s.expect(x, values, f"memory on {target}, after copyto from {name},", dtype=s.wide, device=target)
-            copyto(x, s.array(row, s.wide, there))
+            s.expect(x, values, f"memory on {target}, after copyto from {name},", device=target)
+            copyto(x, s.array(row, device=there))
             expected = np.broadcast_to(row, (3, 4))
             what = f"memory on {target}, after copyto of a row from {there},"
-            s.expect(x, expected, what, dtype=s.wide, device=target)
+            s.expect(x, expected, what, device=target)
         host = np.zeros((3, 4), s.wide)
-        copyto(host, s.array(values, s.wide, target))
+        copyto(host, s.array(values, device=target))
         assert_unchanged(host, values, f"host memory, after copyto from {target},")
 
 
@@ -280,25 +280,25 @@ def into_memory_that_is_there(s: Subject) -> None:
 def data_and_gradients(s: Subject) -> None:
     """Data and gradients come from another device by copydata and addgrad, and lie where they are added."""
     here, there = s.pair
-    host = [s.values((3, 4), dtype=s.wide) for _ in range(4)]
+    host = [s.values((3, 4)) for _ in range(4)]
     for source, target in ((here, there), (there, here), (_host(), there)):
-        x = Variable(s.array(host[0], s.wide, source), grad=s.array(host[1], s.wide, source))
-        y = Variable(s.array(host[2], s.wide, target), grad=s.array(host[3], s.wide, target))
+        x = Variable(s.array(host[0], device=source), grad=s.array(host[1], device=source))
+        y = Variable(s.array(host[2], device=target), grad=s.array(host[3], device=target))
         y.addgrad(x)
         what = f"from {source} to {target}"
-        s.expect(y.grad, host[1] + host[3], f"the sum of gradients, addgrad {what},", dtype=s.wide, device=target)
+        s.expect(y.grad, host[1] + host[3], f"the sum of gradients, addgrad {what},", device=target)
         y.copydata(x)
-        s.expect(y, host[0], f"the data, after copydata {what},", dtype=s.wide, device=target)
-        s.expect(x, host[0], "the data that was copied", dtype=s.wide, device=source)
-        s.expect(x.grad, host[1], "the gradient that was added elsewhere", dtype=s.wide, device=source)
+        s.expect(y, host[0], f"the data, after copydata {what},", device=target)
+        s.expect(x, host[0], "the data that was copied", device=source)
+        s.expect(x.grad, host[1], "the gradient that was added elsewhere", device=source)
 
 
 @check("T15")
 def by_name(s: Subject) -> None:
     """Every name and handle of a device leads there: a Variable moves by specifier, Device or the library's object."""
     for device in s.pair:
-        values = s.values((2, 3), dtype=s.wide)
+        values = s.values((2, 3))
         for given in (device, device.name, str(device)):
-            x = s.variable(values, s.wide, s.pair[0]).to_device(given)
-            s.expect(x, values, f"a Variable moved to {given!r}", dtype=s.wide, device=device)
+            x = s.variable(values, device=s.pair[0]).to_device(given)
+            s.expect(x, values, f"a Variable moved to {given!r}", device=device)
         assert get_device(device.name).backend is device.backend, f"{device.name} leads to another backend"

@@ -85,8 +85,8 @@ def binary(s: Subject) -> None:
     """Elementwise functions and operators of two operands change neither operand, also if both are one array."""
     functions = {name: getattr(s.kernels, name) for name in BINARY.split() if s.has(name)}
     functions |= {f"__{name}__": functools.partial(_operate, f"__{name}__") for name in OPERATORS.split()}
-    host = s.values((3, 4), 0.1, 0.9, s.wide)
-    other = s.array(host, s.wide)
+    host = s.values((3, 4), 0.1, 0.9)
+    other = s.array(host)
     for what, array, before in layouts(s):
         fits = tuple(array.shape) in ((3, 4), (), (1,))
         for name, function in functions.items():

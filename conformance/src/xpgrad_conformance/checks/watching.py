@@ -86,6 +86,4 @@ def network(s: Subject, x: Any, w: Any) -> Any:
 def operands(s: Subject, shape: tuple[int, int] = SHAPE) -> tuple[Variable, Variable]:
     """Return two Variables that `network` takes."""
     rows, columns = shape
-    return s.variable(s.values(shape, dtype=s.wide), s.wide), s.variable(
-        s.values((columns, rows), dtype=s.wide), s.wide
-    )
+    return s.variable(s.values(shape)), s.variable(s.values((columns, rows)), s.wide)

@@ -69,10 +69,10 @@ SQUARE: dict[str, Call] = {
 @check("A06")
 def whole_arrays(s: Subject) -> None:
     """Reductions, sorting, joining and moving do not change their arguments, in any layout."""
-    host = s.values((3, 4), 0.1, 0.9, s.wide)
+    host = s.values((3, 4), 0.1, 0.9)
     for what, array, before in layouts(s):
         if tuple(array.shape) == (3, 4):
-            other = s.array(host, s.wide)
+            other = s.array(host)
             given = (what, array, before), ("a (3, 4) array", other, host)
             for name, call in WHOLE.items():
                 if s.has(name):
@@ -82,11 +82,11 @@ def whole_arrays(s: Subject) -> None:
 @check("A07")
 def matrices(s: Subject) -> None:
     """Functions of square matrices do not change them, in any memory layout."""
-    spread = s.values((4, 4), -1.0, 1.0, s.wide)
+    spread = s.values((4, 4), -1.0, 1.0)
     host = (np.matmul(spread, spread.T) + 3 * np.eye(4)).astype(s.wide)
-    right = s.values((4, 4), dtype=s.wide)
-    plain, b = s.array(host, s.wide), s.array(right, s.wide)
-    turned = s.kernels.matrix_transpose(s.array(np.ascontiguousarray(host.T), s.wide))
+    right = s.values((4, 4))
+    plain, b = s.array(host), s.array(right)
+    turned = s.kernels.matrix_transpose(s.array(np.ascontiguousarray(host.T)))
     for what, a in (("a matrix", plain), ("a transposed matrix", turned)):
         for name, call in SQUARE.items():
             if s.has(name):
@@ -98,14 +98,11 @@ def matrices(s: Subject) -> None:
 def scattering(s: Subject) -> None:
     """scatter_add does not change values and positions, and each call returns separate memory."""
     places = np.array([2, 0, 2, 1])
-    rows, all_of_it = s.values((4, 3), dtype=s.wide), s.values((5, 3), dtype=s.wide)
-    parts: list[tuple[Any, Any, Any]] = [
-        (1, rows[0], s.array(rows[0], s.wide)),
-        (..., all_of_it, s.array(all_of_it, s.wide)),
-    ]
+    rows, all_of_it = s.values((4, 3)), s.values((5, 3))
+    parts: list[tuple[Any, Any, Any]] = [(1, rows[0], s.array(rows[0])), (..., all_of_it, s.array(all_of_it))]
     index = s.array(places)
     if s.has("index_arrays"):
-        parts.append((index, rows, s.array(rows, s.wide)))
+        parts.append((index, rows, s.array(rows)))
     spec = s.backend.spec(parts[1][2])
     expected, results = [], []
     for factor in (1, 2):
@@ -115,7 +112,7 @@ def scattering(s: Subject) -> None:
         expected.append(total)
         results.append(s.kernels.scatter_add(spec, [(where, array) for where, _, array in parts * factor]))
     for i, (got, total) in enumerate(zip(results, expected, strict=True)):
-        s.expect(got, total, f"the result of call {i + 1} of scatter_add, after call 2,", dtype=s.wide)
+        s.expect(got, total, f"the result of call {i + 1} of scatter_add, after call 2,")
     for where, values, array in parts:
         assert_untouched(
             s, array, values, f"scatter_add: the values for {'an index array' if where is index else where!r}"
@@ -127,17 +124,12 @@ def scattering(s: Subject) -> None:
 def accumulating(s: Subject) -> None:
     """accumulate(total, g) returns the sum and does not change g, for any layout of g."""
     for what, g, host in layouts(s):
-        start, more = s.values(host.shape, dtype=s.wide), s.values(host.shape, dtype=s.wide)
-        second = s.array(more, s.wide)
-        once = s.kernels.accumulate(s.array(start, s.wide), g)
-        s.expect(once, start.astype(float) + host, f"accumulate(total, g), g being {what},", dtype=s.wide)
+        start, more = s.values(host.shape), s.values(host.shape)
+        second = s.array(more)
+        once = s.kernels.accumulate(s.array(start), g)
+        s.expect(once, start.astype(float) + host, f"accumulate(total, g), g being {what},")
         twice = s.kernels.accumulate(once, second)
-        s.expect(
-            twice,
-            start.astype(float) + host + more,
-            f"accumulate(accumulate(total, g), h), g being {what},",
-            dtype=s.wide,
-        )
+        s.expect(twice, start.astype(float) + host + more, f"accumulate(accumulate(total, g), h), g being {what},")
         assert_untouched(s, g, host, f"accumulate(total, g): g, {what},")
         assert_untouched(s, second, more, f"accumulate(total, g): g, a contiguous array of shape {host.shape},")
 
@@ -145,7 +137,7 @@ def accumulating(s: Subject) -> None:
 @check("A22")
 def second_calls(s: Subject) -> None:
     """A second call of a function does not change the result of the first call."""
-    one, two = s.values((4, 4), 0.1, 0.9, s.wide), s.values((4, 4), 0.1, 0.9, s.wide)
+    one, two = s.values((4, 4), 0.1, 0.9), s.values((4, 4), 0.1, 0.9)
     hosts = [each + 3 * np.eye(4, dtype=each.dtype) for each in (one, two)]
     hosts = [np.asarray(each + each.T) for each in hosts]
     xp = s.backend.namespace
@@ -154,7 +146,7 @@ def second_calls(s: Subject) -> None:
     with np.errstate(all="ignore"):
         for name, call in calls.items():
             if s.has(name):
-                a, b = (s.array(host, s.wide) for host in hosts)
+                a, b = (s.array(host) for host in hosts)
                 for first, second in ((a, b), (b, a)):
                     results = _parts(s, call(xp, first, second))
                     before = [s.host(each) for each in results]
