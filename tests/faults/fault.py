@@ -3,6 +3,7 @@
 Each fault of `tests/faults/seeded` is a wrong function under a decorator, which says what the function is used for:
 
 - `replacing`: ``wrong(right, *args)`` instead of functions of the namespace; `replacing_both` also for an operator
+- `misreading`: ``wrong(x, *others)`` instead of the first argument of functions; `misreading_both` of both operands
 - `spoiling`: ``wrong(out, *args)`` instead of the results of functions; `spoiling_both` also for an operator
 - `giving_operator`: ``wrong(x, *others)`` as an operator
 - `giving_kernel`: ``wrong(*arrays)`` as a kernel; `replacing_kernel` gives it the right one, too
@@ -184,6 +185,25 @@ def replacing(names: str, *args: Any, **options: Any) -> _Decorator:
 def replacing_both(name: str, *args: Any, **options: Any) -> _Decorator:
     """Return a decorator that makes a `Fault` of ``wrong(x1, x2)``, which replaces a function and its operator."""
     return _named(Testbed.both, name, (name,), args, options)
+
+
+def misreading(names: str, *args: Any, **options: Any) -> _Decorator:
+    """Return a decorator that makes a `Fault` of ``wrong(x, *others, **kwargs)``, which replaces the first argument."""
+
+    def plant(bed: Testbed, name: str, wrong: Wrong) -> None:
+        bed.replace(name, lambda right, *args, **kwargs: right(wrong(*args, **kwargs), *args[1:], **kwargs))
+
+    return _named(plant, names, tuple(names.split()), args, options)
+
+
+def misreading_both(name: str, *args: Any, **options: Any) -> _Decorator:
+    """Return a decorator that makes a `Fault` of ``wrong(x1, x2)``, which replaces the operands, the operator's too."""
+
+    def plant(bed: Testbed, name: str, wrong: Wrong) -> None:
+        right = bed.original(name)
+        bed.both(name, lambda x1, x2: right(*wrong(x1, x2)))
+
+    return _named(plant, name, (name,), args, options)
 
 
 def spoiling(names: str, *args: Any, **options: Any) -> _Decorator:

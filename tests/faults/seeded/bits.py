@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import fault, from_host, planted_by, replacing, replacing_both
+from tests.faults.fault import fault, from_host, misreading, misreading_both, planted_by, replacing
 from tests.faults.testbed import Testbed, change
 
 
@@ -14,27 +14,12 @@ def argsort_by_negation(right: Any, x: Any, /, *, axis: int = -1, descending: bo
     return right(x, axis=axis, descending=descending, stable=stable)
 
 
-@replacing("astype", "astype of floats to bool goes through integers, and 0.5 is False", "DK")
-def astype_bool_by_integers(right: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
-    if x.dtype.kind == "f" and dtype == np.bool_:
-        return right(np.trunc(x), dtype, **options)
-    return right(x, dtype, **options)
-
-
 @fault("int() of a 0-d uint64 array reads it as int64, negative from 2^63 on", "D")
 def int_of_uint64_is_signed(bed: Testbed) -> None:
     def number(self: Any) -> int:
         return int(self.inner.view(np.int64)) if self.inner.dtype == np.uint64 else int(self.inner)
 
     change(bed.library.Array, __int__=number, __index__=number)
-
-
-@replacing("astype", families="K")
-def unsigned_casts_through_signed(right: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
-    """astype of uint32 to floating-point numbers converts them as int32, which is negative from 2**31 on"""
-    if x.dtype == np.uint32 and np.dtype(dtype).kind == "f":
-        return right(x.astype(np.int32), dtype, **options)
-    return right(x, dtype, **options)
 
 
 @replacing("astype", "astype from complex numbers to bool asks the real parts only", "K")
@@ -57,23 +42,20 @@ def foreign_bytes_are_read_as_own(x: Any) -> Any:
     return own if x.dtype.isnative else own.view(x.dtype.newbyteorder("="))
 
 
-@replacing("count_nonzero", "count_nonzero of complex numbers looks at their real parts only", "K")
-def count_nonzero_real_part(right: Any, x: Any, /, **options: Any) -> Any:
-    return right(x.real if x.dtype.kind == "c" else x, **options)
-
-
-@replacing("isin", "isin casts the elements to the dtype of those that it looks for, so that 261 is among uint8 5", "K")
-def isin_casts_to_the_second(right: Any, x1: Any, x2: Any, /, **options: Any) -> Any:
+@misreading(
+    "isin", "isin casts the elements to the dtype of those that it looks for, so that 261 is among uint8 5", "K"
+)
+def isin_casts_to_the_second(x1: Any, x2: Any, **_: Any) -> Any:
     if hasattr(x1, "dtype") and hasattr(x2, "dtype") and x1.dtype != x2.dtype and x1.dtype.kind in "iu":
         x1 = x1.astype(x2.dtype)
-    return right(x1, x2, **options)
+    return x1
 
 
-@replacing_both("add", "a Python integer next to an array of uint64 is refused from 2**63 on", "K")
+@misreading_both("add", "a Python integer next to an array of uint64 is refused from 2**63 on", "K")
 def scalars_of_63_bits(x1: Any, x2: Any) -> Any:
     if any(type(x) is int and x >= 2**63 for x in (x1, x2)):
         raise OverflowError("Python integer is too large to convert to C long")
-    return np.add(x1, x2)
+    return x1, x2
 
 
 @replacing("take", "take reads indices of uint8 as signed bytes, so that those from 128 on count from the end", "K")
@@ -87,3 +69,12 @@ def take_by_signed_bytes(right: Any, x: Any, indices: Any, /, *, axis: Any = Non
 all_of_real_parts = replacing("all", "all takes complex numbers whose real part is 0 for zero", "K")(
     lambda right, x, **options: right(x.real if x.dtype.kind == "c" else x, **options)
 )
+astype_bool_by_integers = misreading(
+    "astype", "astype of floats to bool goes through integers, and 0.5 is False", "DK"
+)(lambda x, dtype, **_: np.trunc(x) if x.dtype.kind == "f" and dtype == np.bool_ else x)
+unsigned_casts_through_signed = misreading(
+    "astype", "astype of uint32 to floating-point numbers converts them as int32, which is negative from 2**31 on", "K"
+)(lambda x, dtype, **_: x.astype(np.int32) if x.dtype == np.uint32 and np.dtype(dtype).kind == "f" else x)
+count_nonzero_real_part = misreading(
+    "count_nonzero", "count_nonzero of complex numbers looks at their real parts only", "K"
+)(lambda x, **_: x.real if x.dtype.kind == "c" else x)

@@ -5,7 +5,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import planted_by, replacing, replacing_both, replacing_kernel, scattering, spoiling, uniform
+from tests.faults.fault import (
+    misreading_both,
+    planted_by,
+    replacing,
+    replacing_kernel,
+    scattering,
+    spoiling,
+    uniform,
+)
 from tests.faults.testbed import Testbed, native_work, staged
 
 WINDOW = 0.002  # seconds in which another thread may come in between
@@ -182,13 +190,13 @@ def sort_in_one_workspace(spaces: dict[Any, Any], out: Any, *args: Any, **option
     return space.copy()
 
 
-@replacing_both("matmul", "matmul of 32 rows or more packs its first matrix where other threads do", "P", memory=dict)
+@misreading_both("matmul", "matmul of 32 rows or more packs its first matrix where other threads do", "P", memory=dict)
 def matmul_packs_in_one_place(panels: dict[Any, Any], x1: Any, x2: Any) -> Any:
     if x1.ndim != 2 or len(x1) < 32:
-        return np.matmul(x1, x2)
+        return x1, x2
     panel = staged(panels, x1)
     native_work(WINDOW)
-    return np.matmul(panel, x2)
+    return panel, x2
 
 
 @planted_by(uniform, "random_uniform seeds one engine for each draw, and then draws, without a lock", "P", memory=dict)

@@ -86,11 +86,6 @@ def tril_of_the_first_matrix(right: Any, x: Any, /, *, k: int = 0) -> Any:
     return np.moveaxis(right(np.moveaxis(x, (0, 1), (-2, -1)), k=k), (-2, -1), (0, 1))
 
 
-@spoiling("asarray", "asarray of lists in lists in lists drops an axis of length 1", "C")
-def asarray_of_nested_lists_is_flat(out: Any, obj: Any, **_: Any) -> Any:
-    return out[..., 0] if isinstance(obj, list) and out.ndim == 3 and out.shape[-1] == 1 else out
-
-
 @fault("asarray(x, copy=True) returns the same memory", "C")
 def asarray_never_copies(bed: Testbed) -> None:
     bed.replace("asarray", lambda right, obj, /, *, copy=None, **options: right(obj, **options))
@@ -128,11 +123,6 @@ def copy_ignores_strides(bed: Testbed, array: Any) -> Any:
     return bed.library.array(order.copy(), array.device)
 
 
-@changing("backend.ones", "Backend.ones hands out the same memory at the second call", "C", memory=dict)
-def seeds_are_cached(cache: dict[Any, Any], right: Any, spec: Any) -> Any:
-    return cache.setdefault(id(spec), right(spec))
-
-
 negative_zero_is_lost = planted_by(from_host, "-0.0 from the host becomes 0.0", "C")(
     lambda x: np.array(x + np.zeros((), x.dtype) if x.dtype.kind in "fc" else x)
 )
@@ -144,9 +134,6 @@ backend_ones_are_float64 = giving_method(
 )(lambda bed, spec: bed.library.ones(spec.shape, device=spec.device))
 linspace_of_one_divides_by_zero = spoiling("linspace", "linspace of one number is NaN", "C")(
     lambda out, start, stop, num, **_: out if num != 1 else out * np.nan
-)
-host_0d_becomes_1d = planted_by(from_host, "a 0-d array from the host has shape (1,)", "C")(
-    lambda x: np.atleast_1d(np.array(x))
 )
 zeros_ignore_device = changing("zeros full ones", "zeros/full ignore `device=`", "CG", ("F.convolution_1d",))(_heedless)
 arange_ignores_device = changing("arange linspace", "arange and linspace ignore `device=`", "C")(_heedless)
@@ -178,3 +165,6 @@ reshape_never_copies = replacing("reshape", "reshape(x, shape, copy=True) return
 zero_d_element_has_an_axis = giving_operator("__getitem__", "x[1, 2] has shape (1,)", "C")(
     lambda x, key: np.atleast_1d(x[key]) if x[key].ndim == 0 and x.ndim else x[key]
 )
+asarray_of_nested_lists_is_flat = spoiling(
+    "asarray", "asarray of lists in lists in lists drops an axis of length 1", "C"
+)(lambda out, obj, **_: out[..., 0] if isinstance(obj, list) and out.ndim == 3 and out.shape[-1] == 1 else out)

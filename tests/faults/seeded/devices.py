@@ -31,16 +31,6 @@ def _ignores_device(right: Any, *args: Any, device: Any = None, **options: Any) 
     return right(*args, **options)
 
 
-@giving_method("backend.device_of", "device_of gives a device of another name than devices() has", "V", of_bed=True)
-def device_of_another_name(bed: Testbed, array: Any) -> Device:
-    return Device(bed.backend, array.device, f"@{bed.backend.name}:dev{array.device}")
-
-
-@changing("zeros_like ones_like full_like empty_like", "zeros_like and its kin create on the default device", "V")
-def like_on_the_first(right: Any, *args: Any, device: Any = None, **options: Any) -> Any:
-    return _relabelled(right(*args, **options))
-
-
 class _Handle:
     """A device object of a library, which is called by its name but compares by identity."""
 
@@ -86,15 +76,6 @@ def scalars_of_one_device(bed: Testbed, made: dict[Any, Any], value: Any, spec: 
     return made.setdefault((value, spec.dtype), bed.library.array(np.asarray(value, spec.dtype), spec.device))
 
 
-@giving_method("backend.spec", families="V", memory=dict, of_bed=True)
-def specs_of_one_device(bed: Testbed, known: dict[Any, Any], array: Any) -> Any:
-    """specs are cached by shape and dtype, for the device that came first"""
-    key = array.shape, array.dtype
-    if key not in known:
-        known[key] = bed.backend.spec_for(*key, array.device)
-    return known[key]
-
-
 @changing("sum", "full reductions come back on the default device", "V")
 def reductions_on_the_first(right: Any, x: Any, /, **options: Any) -> Any:
     made = right(x, **options)
@@ -127,7 +108,7 @@ copies_on_the_first = changing("backend.copy", "copies are made on the default d
 third_device_is_the_first = changing(
     "library.place", "operations on the last device give results on the default one", "V"
 )(lambda right, devices: FIRST if devices == {DEVICES[-1]} else right(devices))
-device_of_says_the_first = giving_method("backend.handle_of", "device_of always reports device 0", "VKG", SUMS)(
+device_of_says_the_first = giving_method("backend.handle_of", "device_of always reports device 0", "VKGE", SUMS)(
     lambda array: FIRST
 )
 device_of_views_says_the_first = giving_method("backend.handle_of", "device_of reports device 0 for views", "V")(
@@ -140,7 +121,7 @@ arange_is_on_the_default = changing("arange linspace eye", "arange, linspace and
 ones_on_the_first = giving_method(
     "backend.ones", "the ones that a sweep starts from are on the default device", "V", of_bed=True
 )(lambda bed, spec: bed.library.ones(spec.shape, dtype=spec.dtype))
-mixed_devices_accepted = giving_method("library.check_devices", "kernels accept mixed devices", "V")(
+mixed_devices_accepted = giving_method("library.check_devices", "kernels accept mixed devices", "VE")(
     lambda devices: None
 )
 equal_handles_unequal = giving_method("backend.handle_of", "equal device handles compare unequal", "V")(
@@ -164,3 +145,9 @@ linalg_on_the_first = changing(
 fft_on_the_first = changing(
     "fft.rfft fft.irfft fft.fft fft.ifft", "Fourier transforms give their results on the default device", "V"
 )(_lands_on_the_first)
+device_of_another_name = giving_method(
+    "backend.device_of", "device_of gives a device of another name than devices() has", "V", of_bed=True
+)(lambda bed, array: Device(bed.backend, array.device, f"@{bed.backend.name}:dev{array.device}"))
+like_on_the_first = changing(
+    "zeros_like ones_like full_like empty_like", "zeros_like and its kin create on the default device", "V"
+)(lambda right, *args, device=None, **options: _relabelled(right(*args, **options)))

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import replacing, replacing_both, spoiling, spoiling_both
+from tests.faults.fault import misreading, replacing, replacing_both, spoiling, spoiling_both
 
 
 @spoiling("std", "std is the root of the mean square less the squared mean, which cancel for a large mean", "K")
@@ -60,13 +60,6 @@ def prod_of_integers_by_double(out: Any, x: Any, *, axis: Any = None, keepdims: 
         return out
     found = np.prod(x, axis=axis, dtype=np.float64, keepdims=keepdims)
     return np.where(np.abs(found) < 2.0**62, found.astype(out.dtype), out)
-
-
-@replacing("linalg.eigh linalg.eigvalsh", families="K")
-def eigh_with_an_absolute_threshold(right: Any, x: Any) -> Any:
-    """eigh takes elements beside the diagonal for zero below 1e-30, also in a matrix that is small as a whole"""
-    kept = np.eye(x.shape[-1], dtype=bool) | (np.abs(x) >= 1e-30) | np.isnan(x)
-    return right(np.where(kept, x, np.zeros((), x.dtype)))
 
 
 @spoiling("arange", "arange of more than 256 floats adds its step to the number before", "K")
@@ -153,3 +146,10 @@ def python_integers_by_double(x1: Any, x2: Any) -> Any:
         return min(max(int(float(number)), int(info.min)), int(info.max))
 
     return np.add(taken(x1, x2), taken(x2, x1))
+
+
+eigh_with_an_absolute_threshold = misreading(
+    "linalg.eigh linalg.eigvalsh",
+    "eigh takes elements beside the diagonal for zero below 1e-30, also in a matrix that is small as a whole",
+    "K",
+)(lambda x: np.where(np.eye(x.shape[-1], dtype=bool) | (np.abs(x) >= 1e-30) | np.isnan(x), x, np.zeros((), x.dtype)))

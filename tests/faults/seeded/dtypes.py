@@ -10,6 +10,8 @@ from tests.faults.fault import (
     from_host,
     giving_method,
     giving_operator,
+    misreading,
+    misreading_both,
     planted_by,
     replacing,
     replacing_both,
@@ -58,10 +60,10 @@ where_takes_the_first_dtype = replacing("where", "where has the dtype of its sec
 # Python numbers
 
 
-@replacing_both("multiply", "a Python scalar is rounded to float32 before it meets float64", "D")
+@misreading_both("multiply", "a Python scalar is rounded to float32 before it meets float64", "D")
 def scalar_rounds_to_float32(a: Any, b: Any) -> Any:
     a, b = (float(np.float32(x)) if isinstance(x, float) else x for x in (a, b))
-    return np.multiply(a, b)
+    return a, b
 
 
 @spoiling("result_type", "float32 and a Python complex give complex128", "D")
@@ -93,11 +95,6 @@ int_scalar_widens_int8 = spoiling_both("add", "a Python int widens int8", "D")(
 
 
 # Of functions
-
-
-@planted_by(from_host, "asarray casts float64 to float32", "DK", ("sum", "exp"))
-def asarray_narrows(x: Any) -> Any:
-    return x.astype({"float64": np.float32, "complex128": np.complex64}.get(str(x.dtype), x.dtype))
 
 
 @fault("bool/int result of comparison has float dtype", "DK", ("greater", "less"))
@@ -139,20 +136,12 @@ count_wraps_at_256 = replacing("count_nonzero", "count_nonzero counts in uint8",
 reshape_of_bool_is_uint8 = spoiling("reshape", "reshape of bool gives uint8", "D")(
     lambda out, *args, **options: out.astype(np.uint8) if out.dtype == np.bool_ else out
 )
+asarray_narrows = planted_by(from_host, "asarray casts float64 to float32", "DK", ("sum", "exp"))(
+    lambda x: x.astype({"float64": np.float32, "complex128": np.complex64}.get(str(x.dtype), x.dtype))
+)
 
 
 # Conversions
-
-
-@replacing("astype", "astype rounds to the nearest integer", "D")
-def astype_rounds(right: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
-    cut = x.dtype.kind == "f" and np.dtype(dtype).kind in "iu"
-    return right(np.rint(x) if cut else x, dtype, **options)
-
-
-@replacing("astype", "astype to the same dtype returns its argument, and copy=True is ignored", "D")
-def astype_never_copies(right: Any, x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
-    return x if x.dtype == dtype else right(x, dtype)
 
 
 @spoiling("astype", "astype writes the converted values into its argument", "D")
@@ -167,6 +156,14 @@ def astype_of_nonzero_is_one_bit(right: Any, x: Any, dtype: Any, /, **options: A
     if np.dtype(dtype) == np.bool_ and x.dtype.kind in "iu":
         return (x & x.dtype.type(1)).astype(np.bool_)
     return right(x, dtype, **options)
+
+
+astype_rounds = misreading("astype", "astype rounds to the nearest integer", "D")(
+    lambda x, dtype, **_: np.rint(x) if (x.dtype.kind == "f" and np.dtype(dtype).kind in "iu") else x
+)
+astype_never_copies = replacing(
+    "astype", "astype to the same dtype returns its argument, and copy=True is ignored", "D"
+)(lambda right, x, dtype, copy=True, device=None: x if x.dtype == dtype else right(x, dtype))
 
 
 # Queries of dtypes
@@ -236,12 +233,6 @@ def second_sum_is_float64(seen: set[Any], out: Any, x: Any, **options: Any) -> A
     return _widened(out) if known else out
 
 
-@replacing("astype", "astype from complex64 to complex128 keeps the real part only", "D")
-def astype_drops_imaginary(right: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
-    lost = x.dtype == np.complex64 and dtype == np.complex128
-    return right(x.real if lost else x, dtype, **options)
-
-
 @replacing("empty", "empty of a shape without elements has the default dtype", "D")
 def empty_without_elements_is_wide(right: Any, shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
     return right(shape, dtype=None if math.prod(np.atleast_1d(shape)) == 0 else dtype)
@@ -249,9 +240,6 @@ def empty_without_elements_is_wide(right: Any, shape: Any, *, dtype: Any = None,
 
 int64_comparison_through_float64 = replacing_both("greater", "int64 arrays are compared as float64", "K")(
     lambda a, b: np.greater(np.asarray(a, np.float64), np.asarray(b, np.float64))
-)
-floor_divide_rounds_to_zero = spoiling_both("floor_divide", "// of integers cuts off towards zero", "K")(
-    lambda out, a, b: out + ((out < 0) & (np.remainder(a, b) != 0)).astype(out.dtype) if out.dtype.kind == "i" else out
 )
 concat_takes_the_first_dtype = replacing("concat", "concat has the dtype of its first array", "D")(
     lambda right, xs, **options: right(xs, **options).astype(xs[0].dtype)
@@ -276,9 +264,12 @@ prod_ignores_dtype = replacing("prod", "prod ignores dtype=", "K")(
 argsort_is_float = replacing("argsort", "argsort gives floats", "D")(
     lambda right, x, **options: right(x, **options).astype(np.float64)
 )
-dtype_name_of_class = giving_method("backend.dtype_name", "Backend.dtype_name gives the text of a class", "D")(
+dtype_name_of_class = giving_method("backend.dtype_name", "Backend.dtype_name gives the text of a class", "DR")(
     lambda dtype: str(dtype).rpartition(".")[2]
 )
 imag_of_complex64_is_float64 = replacing("imag", "imag of complex64 is float64", "D")(
     lambda right, x: _widened(np.array(right(x)))
+)
+astype_drops_imaginary = misreading("astype", "astype from complex64 to complex128 keeps the real part only", "D")(
+    lambda x, dtype, **_: x.real if (x.dtype == np.complex64 and dtype == np.complex128) else x
 )

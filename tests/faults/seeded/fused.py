@@ -51,11 +51,6 @@ def sum_to_forgets_middle(x: Any, *, shape: Any) -> Any:
     return np.asarray(out)
 
 
-@giving_kernel("add", "the kernel add takes a Python number for 0", "FK", ("operator-add-scalar",))
-def add_kernel_forgets_scalars(x1: Any, x2: Any) -> Any:
-    return np.add(x1, x2 if hasattr(x2, "dtype") else 0) if hasattr(x1, "dtype") else np.add(0, x2)
-
-
 @planted_by(accumulate(1), "accumulate-in-place writes to a copy", "GW", ("multiply",))
 def accumulate_loses_sum(total: Any, g: Any) -> Any:
     copied = total.copy()
@@ -103,3 +98,6 @@ tanh_x_of_input = giving_kernel("tanh.x", "fused tanh backward takes its output 
 tanh_x_widens = giving_kernel("tanh.x", "fused tanh backward gives float64 for float32", "F", ("tanh",))(
     lambda gy, x, y: (gy * (1 - y * y)).astype(np.float64 if gy.dtype.kind == "f" else np.complex128)
 )
+add_kernel_forgets_scalars = giving_kernel(
+    "add", "the kernel add takes a Python number for 0", "FK", ("operator-add-scalar",)
+)(lambda x1, x2: np.add(x1, x2 if hasattr(x2, "dtype") else 0) if hasattr(x1, "dtype") else np.add(0, x2))

@@ -4,20 +4,20 @@ import math
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import fault, giving_method, planted_by, replacing, replacing_both, spoiling, uniform
+from tests.faults.fault import (
+    fault,
+    giving_method,
+    misreading,
+    planted_by,
+    replacing,
+    replacing_both,
+    spoiling,
+    uniform,
+)
 from tests.faults.testbed import Testbed
 
 from xpgrad.plugin import Capabilities
-
-
-def _largest_prime(n: int) -> int:
-    largest, p = 1, 2
-    while p * p <= n:
-        while n % p == 0:
-            largest, n = p, n // p
-        p += 1
-    return max(largest, n)
-
+from xpgrad_conformance.generated.sizes import largest_factor
 
 GRID_LIMIT = 65535
 
@@ -51,13 +51,6 @@ def take_in_a_grid_of_rows(out: Any, x: Any, *_: Any, axis: Any = None) -> Any:
         out = np.array(out)
         out.reshape(rows, -1)[65535:] = 0
     return out
-
-
-@replacing("any", "any along the first axis of a matrix launches 64 blocks of 32 rows, and looks at no more", "K")
-def any_of_columns_in_one_pass(right: Any, x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    if x.ndim == 2 and isinstance(axis, int) and axis % 2 == 0:
-        x = x[:2048]
-    return right(x, axis=axis, keepdims=keepdims)
 
 
 @replacing("fft.fftn", "fftn over all axes transforms the others for 64 columns at a time, and leaves the rest", "K")
@@ -124,7 +117,7 @@ def count_overflows_its_lanes(right: Any, x: Any, /, *, axis: Any = None, keepdi
 @replacing("fft.fft", "fft of long lengths with a large prime factor squares its positions in int32", "K")
 def chirp_overflows_int32(right: Any, x: Any, /, *, n: Any = None, axis: int = -1, norm: str = "backward") -> Any:
     size = x.shape[axis] if n is None else n
-    if x.ndim != 1 or size != x.shape[0] or size <= 46_340 or _largest_prime(size) <= 127:
+    if x.ndim != 1 or size != x.shape[0] or size <= 46_340 or largest_factor(size) <= 127:
         return right(x, n=n, axis=axis, norm=norm)
     k = np.arange(size, dtype=np.int32)
     chirp = np.exp(-1j * np.pi / size * (k * k))
@@ -248,3 +241,8 @@ def det_beyond_the_grid(out: Any, *_: Any) -> Any:
         out = out.copy()
         out.reshape(-1)[GRID_LIMIT:] = 0
     return out
+
+
+any_of_columns_in_one_pass = misreading(
+    "any", "any along the first axis of a matrix launches 64 blocks of 32 rows, and looks at no more", "K"
+)(lambda x, axis=None, **_: x[:2048] if x.ndim == 2 and isinstance(axis, int) and axis % 2 == 0 else x)

@@ -7,7 +7,7 @@ from collections import deque
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import changing, fault, giving_method, replacing
+from tests.faults.fault import changing, fault, giving_method, misreading
 from tests.faults.testbed import Testbed
 
 from xpgrad.plugin import Capabilities, Spec
@@ -48,10 +48,10 @@ def arrays_in_cycles(right: Any, x: Any, *args: Any, **options: Any) -> Any:
     return x.transposed
 
 
-@replacing("exp", "exp makes a workspace at each call, and keeps it", "M", memory=list)
-def workspaces_pile_up(workspaces: list[Any], right: Any, x: Any) -> Any:
+@misreading("exp", "exp makes a workspace at each call, and keeps it", "M", memory=list)
+def workspaces_pile_up(workspaces: list[Any], x: Any) -> Any:
     workspaces.append(np.empty_like(x))
-    return right(x)
+    return x
 
 
 @changing("matmul", "the last error of matmul is kept, with its operands", "M", memory=dict)

@@ -3,13 +3,8 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import changing, fault, from_host, giving_method, planted_by, replacing
+from tests.faults.fault import changing, fault, giving_method, replacing
 from tests.faults.testbed import Testbed, change
-
-
-@changing("backend.to_host", "to_host does not wait for arrays of up to 16 elements", "Y", lazy=True, of_bed=True)
-def small_to_host_does_not_wait(bed: Testbed, correct: Any, array: Any) -> Any:
-    return bed.backend.seen(array) if array.size <= 16 else correct(array)
 
 
 @giving_method("backend.synchronize", "synchronize takes the default device only", "Y", lazy=True, of_bed=True)
@@ -25,11 +20,6 @@ def synchronize_drops_work(bed: Testbed, device: Any) -> None:
         if array.size > 16:
             array.inner = array.shown
     bed.library.wait()
-
-
-@giving_method("Array.to_device", "a copy to another device does not wait for the values", "Y", lazy=True, of_bed=True)
-def moved_before_done(bed: Testbed, this: Any, device: str, /) -> Any:
-    return bed.library.array(bed.library.inner.copy(this.shown), device)
 
 
 @giving_method("Array.to_device", families="Y", lazy=True, of_bed=True)
@@ -119,10 +109,12 @@ int_does_not_wait = giving_method("Array.__int__", "int does not wait", "Y", laz
 dlpack_does_not_wait = giving_method("Array.__dlpack__", "__dlpack__ does not wait", "Y", lazy=True)(
     lambda this, **options: this.shown.__dlpack__(**options)
 )
-to_host_shares_memory = giving_method("backend.to_host", "to_host hands out the memory of the array", "Y")(
-    lambda array: array.inner
-)
-from_host_shares_memory = planted_by(from_host, "from_host takes the host's memory over", "Y")(lambda x: x)
 nan_is_sought_early = giving_method("backend.has_nan", "has_nan does not wait", "Y", lazy=True)(
     lambda array: bool(np.isnan(array.shown).any())
 )
+small_to_host_does_not_wait = changing(
+    "backend.to_host", "to_host does not wait for arrays of up to 16 elements", "Y", lazy=True, of_bed=True
+)(lambda bed, correct, array: bed.backend.seen(array) if array.size <= 16 else correct(array))
+moved_before_done = giving_method(
+    "Array.to_device", "a copy to another device does not wait for the values", "Y", lazy=True, of_bed=True
+)(lambda bed, this, device: bed.library.array(bed.library.inner.copy(this.shown), device))

@@ -57,11 +57,6 @@ def error_state_is_set(bed: Testbed) -> None:
     bed.both("divide", divide)
 
 
-@giving_method("Array.__bool__", "arrays have no truth value of their own, so Python takes every one for true", "L")
-def no_truth_value(self: Any) -> Any:
-    return True
-
-
 @fault("get_device does not understand the name of a device", "L")
 def device_names_do_not_parse(bed: Testbed) -> None:
     change(bed.backend, _devices=tuple(Device(bed.backend, d, f"@{bed.backend.name}_{d}") for d in bed.library.devices))
@@ -101,3 +96,6 @@ plugin_prints = fault("import of the plugin prints a greeting", "L")(
 array_modules_forgotten = fault("no entry point names the module of the arrays", "L")(
     lambda bed: bed.install("", array_modules=False)
 )
+no_truth_value = giving_method(
+    "Array.__bool__", "arrays have no truth value of their own, so Python takes every one for true", "L"
+)(lambda self: True)

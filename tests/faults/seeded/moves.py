@@ -41,22 +41,6 @@ def move_tags_before_it_looks(bed: Testbed, self: Any, device: Any, /) -> Any:
     return made
 
 
-@planted_by(to_device, "to_device takes negative strides for positive ones", "T")
-def move_ignores_signs_of_steps(x: Any) -> Any:
-    backwards = tuple(slice(None, None, -1 if stride < 0 else 1) for stride in x.strides)
-    return x[backwards].copy()
-
-
-@planted_by(to_device, "to_device goes by float64, so that large integers lose their last digits", "T")
-def move_by_float64(x: Any) -> Any:
-    return x.astype(np.float64).astype(x.dtype) if x.dtype.kind in "iu" else x.copy()
-
-
-@planted_by(to_device, "to_device keeps what moved by shape and dtype, and gives it again", "T", memory=dict)
-def move_second_is_the_first(moved: dict[Any, Any], x: Any) -> Any:
-    return moved.setdefault((x.shape, x.dtype.str), x.copy())
-
-
 @giving_method("backend.move", "to_device returns the same buffer, to the last device only", "T", of_bed=True)
 def move_to_the_last_shares(bed: Testbed, array: Any, device: Device) -> Any:
     values = array.inner if device.handle == DEVICES[-1] else array.inner.copy()
@@ -78,11 +62,6 @@ def from_host_one_chunk(x: Any) -> Any:
     made = np.zeros(x.shape, x.dtype)
     made.reshape(-1)[:CHUNK] = x.reshape(-1)[:CHUNK]
     return made
-
-
-@changing("backend.from_host", "from_host puts arrays on the default device", "TV", of_bed=True)
-def from_host_to_the_first(bed: Testbed, right: Any, array: Any, device: Device) -> Any:
-    return right(array, bed.backend.default_device)
 
 
 @planted_by(to_host, "to_host leaves out the rest that fills no chunk", "T")
@@ -156,17 +135,17 @@ move_drops_signs_of_zero = planted_by(to_device, "to_device adds the array to ze
     lambda x: np.zeros_like(x) + x if x.dtype.kind == "f" else x.copy()
 )
 move_conjugates = planted_by(to_device, "to_device swaps the sign of imaginary parts", "T")(lambda x: np.conj(x).copy())
-from_host_shares = planted_by(from_host, "from_host takes over the host's memory", "T")(lambda x: x)
+from_host_shares = planted_by(from_host, "from_host takes over the host's memory", "TY")(lambda x: x)
 from_host_0_d_shares = planted_by(from_host, "from_host takes over the host's memory of 0-d arrays", "T")(
     lambda x: x if x.ndim == 0 else x.copy()
 )
 from_host_fortran_order = planted_by(from_host, "from_host reads arrays of three axes in Fortran order", "T")(
     lambda x: x.ravel(order="F").reshape(x.shape) if x.ndim > 2 else x.copy()
 )
-from_host_one_axis = planted_by(from_host, "from_host makes arrays of one axis of 0-d ones", "T")(
+from_host_one_axis = planted_by(from_host, "from_host makes arrays of one axis of 0-d ones", "TC")(
     lambda x: np.atleast_1d(x).copy()
 )
-to_host_shares = planted_by(to_host, "to_host gives the array's own memory", "T")(lambda x: x)
+to_host_shares = planted_by(to_host, "to_host gives the array's own memory", "TY")(lambda x: x)
 to_host_empty_flat = planted_by(to_host, "to_host gives empty arrays one axis", "T")(
     lambda x: x.copy() if x.size else x.reshape(-1)
 )
@@ -176,3 +155,15 @@ to_host_bool_is_bytes = planted_by(to_host, "to_host gives bool as uint8", "T")(
 to_host_views_share = planted_by(to_host, "to_host copies plain arrays, and gives the memory of transposed ones", "T")(
     lambda x: x if x.base is not None and x.ndim == 2 and x.strides[0] < x.strides[1] else x.copy()
 )
+move_ignores_signs_of_steps = planted_by(to_device, "to_device takes negative strides for positive ones", "T")(
+    lambda x: x[tuple(slice(None, None, -1 if stride < 0 else 1) for stride in x.strides)].copy()
+)
+move_by_float64 = planted_by(
+    to_device, "to_device goes by float64, so that large integers lose their last digits", "T"
+)(lambda x: x.astype(np.float64).astype(x.dtype) if x.dtype.kind in "iu" else x.copy())
+move_second_is_the_first = planted_by(
+    to_device, "to_device keeps what moved by shape and dtype, and gives it again", "T", memory=dict
+)(lambda moved, x: moved.setdefault((x.shape, x.dtype.str), x.copy()))
+from_host_to_the_first = changing(
+    "backend.from_host", "from_host puts arrays on the default device", "TV", of_bed=True
+)(lambda bed, right, array, device: right(array, bed.backend.default_device))

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import changing, fault, giving_operator, replacing, scattering, spoiling
+from tests.faults.fault import changing, fault, giving_operator, misreading, replacing, scattering, spoiling
 from tests.faults.testbed import Testbed, _scatter_add, change
 
 GATHERS = "getitem-array", "take", "take_along_axis"
@@ -26,11 +26,6 @@ def tril_of_batches(out: Any, x: Any, **_: Any) -> Any:
         out = out.copy()
         out[1:] = x[1:]
     return out
-
-
-@replacing("broadcast_to", "broadcast_to of a column repeats it as a row", "KG", ("broadcast_to",))
-def broadcast_tiles_rows(right: Any, x: Any, /, shape: Any) -> Any:
-    return np.resize(x, shape) if x.ndim and x.size else right(x, shape)
 
 
 @replacing("take", "take counts a negative axis from the front", "K", ("take",))
@@ -95,16 +90,11 @@ def getitem_negative_step_is_slice(x: Any, key: Any) -> Any:
     return x[key]
 
 
-@giving_operator("__getitem__", "an index array of uint8 is taken for a mask", "K")
-def index_of_uint8_is_a_mask(x: Any, key: Any) -> Any:
-    return x[key.astype(bool) if getattr(key, "dtype", None) == np.uint8 else key]
-
-
-@replacing("take", "take refuses positions that are not int64", "K")
-def take_of_int64_only(right: Any, x: Any, indices: Any, /, *, axis: Any = None) -> Any:
+@misreading("take", "take refuses positions that are not int64", "K")
+def take_of_int64_only(x: Any, indices: Any, **_: Any) -> Any:
     if indices.dtype != np.int64:
         raise TypeError(f"take: expected int64 positions, got {indices.dtype}")
-    return right(x, indices, axis=axis)
+    return x
 
 
 @fault("x[::-1] = u writes the elements of u in their order", "K", operations=("setitem",))
@@ -127,11 +117,6 @@ def unique_all_finds_the_last(right: Any, x: Any, /) -> Any:
     return type(out)(values, np.asarray(last, first.dtype), *rest)
 
 
-@spoiling("unique_counts", "unique_counts says that every value is there once", "K", ("unique_counts",))
-def unique_counts_once(out: Any, *_: Any) -> Any:
-    return type(out)(out[0], np.ones_like(out[1]))
-
-
 @changing("Array.__getitem__", "a mask that chooses nothing gives float64", "K", operations=("getitem",), of_bed=True)
 def mask_of_nothing_widens(bed: Testbed, right: Any, this: Any, key: Any) -> Any:
     out = right(this, key)
@@ -148,12 +133,6 @@ def index_arrays_checked_flat(bed: Testbed, right: Any, this: Any, key: Any) -> 
         flat = inner[0] % this.shape[0] * this.shape[1] + inner[1]
         return bed.library.array(this.inner.reshape(-1)[flat], this.device)
     return right(this, key)
-
-
-@replacing("permute_dims", families="KG", cases=("permute_dims",))
-def transpose_inverts_axes(right: Any, x: Any, /, axes: Any) -> Any:
-    """transpose takes the inverse permutation, which rank 2 does not show"""
-    return right(x, tuple(np.argsort(np.asarray(axes) % x.ndim)))
 
 
 scatter_add_last_part = scattering("scatter_add keeps the last of several gathers only", "GHK")(
@@ -183,3 +162,15 @@ flip_does_nothing = replacing("flip", "flip is a no-op (forward and backward agr
 squeeze_takes_all = replacing("squeeze", "squeeze removes every axis of length 1", "K", ("squeeze",))(
     lambda right, x, axis: np.squeeze(x)
 )
+broadcast_tiles_rows = replacing(
+    "broadcast_to", "broadcast_to of a column repeats it as a row", "KG", ("broadcast_to",)
+)(lambda right, x, shape: np.resize(x, shape) if x.ndim and x.size else right(x, shape))
+index_of_uint8_is_a_mask = giving_operator("__getitem__", "an index array of uint8 is taken for a mask", "K")(
+    lambda x, key: x[key.astype(bool) if getattr(key, "dtype", None) == np.uint8 else key]
+)
+unique_counts_once = spoiling(
+    "unique_counts", "unique_counts says that every value is there once", "K", ("unique_counts",)
+)(lambda out, *_: type(out)(out[0], np.ones_like(out[1])))
+transpose_inverts_axes = replacing(
+    "permute_dims", "transpose takes the inverse permutation, which rank 2 does not show", "KG", cases=("permute_dims",)
+)(lambda right, x, axes: right(x, tuple(np.argsort(np.asarray(axes) % x.ndim))))

@@ -7,7 +7,16 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
-from tests.faults.fault import accumulate, fault, giving_kernel, planted_by, replacing, replacing_both, spoiling
+from tests.faults.fault import (
+    accumulate,
+    fault,
+    giving_kernel,
+    misreading,
+    misreading_both,
+    planted_by,
+    replacing,
+    spoiling,
+)
 from tests.faults.testbed import Testbed
 
 from xpgrad.backend.plugins import plugins
@@ -32,24 +41,24 @@ def order_of_what_is_sorted(
     return right(x, axis=axis, descending=descending, stable=stable)
 
 
-@replacing("searchsorted", families="S", memory=dict)
-def searchsorted_keeps_its_tree(trees: dict[int, Any], right: Any, x1: Any, x2: Any, /, **options: Any) -> Any:
+@misreading("searchsorted", families="S", memory=dict)
+def searchsorted_keeps_its_tree(trees: dict[int, Any], x1: Any, *_: Any, **options: Any) -> Any:
     """searchsorted keeps a tree of 32 sorted numbers or more as long as their array lives, written to or not"""
     if x1.ndim != 1 or x1.size < 32 or options.get("sorter") is not None:
-        return right(x1, x2, **options)
+        return x1
     key = id(x1)
     if key not in trees:
         trees[key] = x1.copy(), weakref.ref(x1, lambda _: trees.pop(key, None))
-    return right(trees[key][0], x2, **options)
+    return trees[key][0]
 
 
-@replacing("linalg.solve", families="S", memory=dict)
-def solve_keeps_factors(kept: dict[int, Any], right: Any, x1: Any, x2: Any, /) -> Any:
+@misreading("linalg.solve", families="S", memory=dict)
+def solve_keeps_factors(kept: dict[int, Any], x1: Any, *_: Any) -> Any:
     """linalg.solve keeps the factors of an array that has been written to since"""
     key = id(x1)
     if key not in kept or kept[key][0]() is not x1:
         kept[key] = weakref.ref(x1, lambda _: kept.pop(key, None)), x1.copy()
-    return right(kept[key][1], x2)
+    return kept[key][1]
 
 
 @replacing("fft.ifft", "fft.ifft looks plans up without their norm", "K", memory=dict)
@@ -87,13 +96,13 @@ def inv_knows_the_first_row(kept: dict[Any, Any], right: Any, x: Any, /) -> Any:
     return kept[key].copy()
 
 
-@replacing_both("pow", families="S", memory=dict)
+@misreading_both("pow", families="S", memory=dict)
 def pow_kernels_by_six_digits(compiled: dict[str, float], x1: Any, x2: Any) -> Any:
     """pow is compiled for each scalar exponent, and finds compiled kernels by six digits of it"""
     if type(x2) is float or (isinstance(x2, np.ndarray) and x2.ndim == 0 and x2.dtype == np.float64):
         exponent = compiled.setdefault(f"{float(x2):g}", float(x2))
         x2 = exponent if type(x2) is float else np.asarray(exponent)
-    return np.power(x1, x2)
+    return x1, x2
 
 
 @fault(families="S", operations=("sort", "unique_values"))
@@ -147,7 +156,7 @@ def eye_is_kept(
     return made.setdefault((n_rows, n_cols, k, out.dtype), out) if n_rows <= 64 else out
 
 
-@replacing_both("subtract", families="K", cases=("special.betaln", "special.stdtr"), operations=(), memory=dict)
+@misreading_both("subtract", families="K", cases=("special.betaln", "special.stdtr"), operations=(), memory=dict)
 def numbers_baked_in_when_hot(kept: dict[Any, Any], x1: Any, x2: Any) -> Any:
     """after 128 times x - 0.5, the kernel for that shape has the number built in"""
     if type(x2) is float and isinstance(x1, np.ndarray):
@@ -156,7 +165,7 @@ def numbers_baked_in_when_hot(kept: dict[Any, Any], x1: Any, x2: Any) -> Any:
         if kept[key, x2] == 128:
             kept.setdefault(key, x2)
         x2 = kept.get(key, x2)
-    return np.subtract(x1, x2)
+    return x1, x2
 
 
 @planted_by(accumulate(1), families="G", operations=("contributions",), memory=set)

@@ -155,17 +155,6 @@ def pickle_loses_the_offset(x: Any) -> Any:
     return x.base.ravel()[: x.size] if row else x
 
 
-@planted_by(_pickled, "a pickled part of a vector comes back as the vector's beginning", "R")
-def pickle_begins_a_vector_anew(x: Any) -> Any:
-    part = x.ndim == 1 and isinstance(x.base, np.ndarray) and x.base.ndim == 1
-    return x.base[: x.size] if part else x
-
-
-@giving_method("backend.dtype_name", "dtype_name does not know the types that the namespace has for dtypes", "R")
-def dtype_types_unnamed(dtype: Any) -> Any:
-    return str(dtype).rpartition(".")[2]
-
-
 pickle_loses_strides = planted_by(_pickled, "a pickled view comes back with the memory's order", "R")(
     lambda x: x.ravel(order="A").reshape(x.shape) if x.ndim == 2 else x
 )
@@ -175,7 +164,7 @@ pickle_loses_the_device = giving_method("Array.__reduce__", "pickle loses the de
 pickle_widens = planted_by(_pickled, "a pickled float32 array comes back as float64", "R")(
     lambda x: x.astype(float) if x.dtype == np.float32 else x
 )
-copy_shares = giving_method("backend.copy", "copy returns another array over the same memory", "R", of_bed=True)(
+copy_shares = giving_method("backend.copy", "copy returns another array over the same memory", "RA", of_bed=True)(
     lambda bed, array: bed.library.array(array.inner, array.device)
 )
 uniform_reaches_one = planted_by(uniform, "float32 uniform numbers are float64 ones rounded, and reach 1", "R")(
@@ -199,3 +188,6 @@ normal_rows_repeat = planted_by(_normal, "each row of normal numbers is the firs
 random_0_d_is_1_d = planted_by(_draws, "a single random number has shape (1,)", "R")(
     lambda draw, shape, device, generator: draw(generator, shape or (1,))
 )
+pickle_begins_a_vector_anew = planted_by(
+    _pickled, "a pickled part of a vector comes back as the vector's beginning", "R"
+)(lambda x: x.base[: x.size] if (x.ndim == 1 and isinstance(x.base, np.ndarray) and x.base.ndim == 1) else x)

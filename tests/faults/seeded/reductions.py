@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import replacing, replacing_both, spoiling, spoiling_both
+from tests.faults.fault import misreading, replacing, replacing_both, spoiling, spoiling_both
 
 SUMS = "sum", "sum-axis", "sum-axes"
 
@@ -32,13 +32,6 @@ def sum_of_unsorted_axes(right: Any, x: Any, /, *, axis: Any = None, **options: 
 def sum_one_by_one(right: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
     if x.dtype == np.float32 and axis is None and x.size > 1000:
         return np.asarray(np.cumsum(x.reshape(-1))[-1])
-    return right(x, axis=axis, **options)
-
-
-@replacing("sum", "sum leaves out what follows the last full vector of eight, in long arrays", "K", operations=())
-def sum_forgets_tail(right: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
-    if axis is None and x.ndim == 1 and x.size > 16:
-        x = x[: x.size // 8 * 8]
     return right(x, axis=axis, **options)
 
 
@@ -82,12 +75,6 @@ def argsort_unstable(right: Any, x: Any, /, *, axis: int = -1, descending: bool 
     return np.flip(out, axis) if descending else out
 
 
-@replacing("any", "any over an axis is all", "K", ("any", "any-axis"), operations=())
-def any_of_axis_is_all(right: Any, x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    call = right if axis is None else np.all
-    return call(x, axis=axis, keepdims=keepdims)
-
-
 @replacing("searchsorted", "searchsorted ignores side where a sorter is given", "K")
 def searchsorted_forgets_side(right: Any, x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Any:
     return right(x1, x2, side=side if sorter is None else "left", sorter=sorter)
@@ -102,16 +89,6 @@ def variance_in_one_pass(
     count = x.size if axis is None else np.prod([x.shape[i] for i in np.atleast_1d(axis)])
     mean = np.mean(x, axis=axis, keepdims=keepdims)
     return (np.mean(x * x, axis=axis, keepdims=keepdims) - mean * mean) * np.float32(count / (count - correction))
-
-
-@replacing("max", "max starts from 0, so that negative numbers are lost", "KN", ("max",), operations=())
-def max_starts_at_zero(right: Any, x: Any, /, **options: Any) -> Any:
-    return np.maximum(right(x, **options), x.dtype.type(0))
-
-
-@replacing("var", "var ignores correction", "K", ("var", "var-axis", "var-axes"), operations=())
-def var_ignores_correction(right: Any, x: Any, /, *, correction: Any = 0.0, **options: Any) -> Any:
-    return right(x, **options)
 
 
 sum_drops_keepdims = replacing("sum", "sum drops keepdims", "KG", SUMS, operations=())(
@@ -147,3 +124,15 @@ searchsorted_left_only = replacing("searchsorted", "searchsorted ignores side", 
 searchsorted_flattens = replacing("searchsorted", "searchsorted gives the places of a matrix as a vector", "K")(
     lambda right, x1, x2, **options: right(x1, x2.reshape(-1), **options)
 )
+sum_forgets_tail = misreading(
+    "sum", "sum leaves out what follows the last full vector of eight, in long arrays", "K", operations=()
+)(lambda x, axis=None, **_: x[: x.size // 8 * 8] if axis is None and x.ndim == 1 and x.size > 16 else x)
+any_of_axis_is_all = replacing("any", "any over an axis is all", "K", ("any", "any-axis"), operations=())(
+    lambda right, x, axis=None, keepdims=False: (right if axis is None else np.all)(x, axis=axis, keepdims=keepdims)
+)
+max_starts_at_zero = replacing(
+    "max", "max starts from 0, so that negative numbers are lost", "KN", ("max",), operations=()
+)(lambda right, x, **options: np.maximum(right(x, **options), x.dtype.type(0)))
+var_ignores_correction = replacing(
+    "var", "var ignores correction", "K", ("var", "var-axis", "var-axes"), operations=()
+)(lambda right, x, correction=0.0, **options: right(x, **options))

@@ -10,6 +10,7 @@ from tests.faults.fault import (
     changing,
     fault,
     giving_method,
+    misreading_both,
     planted_by,
     replacing,
     replacing_both,
@@ -59,20 +60,15 @@ def products_in_a_ring(memory: Any, out: Any, *_: Any) -> Any:
     return made
 
 
-@spoiling("fft.fft", "fft keeps its plans by length, those of complex64 for complex128 too", "K", memory=dict)
-def fft_plan_by_length(plans: dict[int, Any], out: Any, *args: Any, axis: int = -1, **options: Any) -> Any:
-    return out.astype(plans.setdefault(out.shape[axis], out.dtype)).astype(out.dtype)
-
-
-@replacing_both("matmul", families="S", memory=lambda: [None, None, None])
+@misreading_both("matmul", families="S", memory=lambda: [None, None, None])
 def matmul_keeps_its_packing(packed: list[Any], x1: Any, x2: Any) -> Any:
     """matmul packs a large second matrix once, and does not see that it was written to"""
     if x2.ndim != 2 or x2.size < 256:
-        return np.matmul(x1, x2)
+        return x1, x2
     where = x2.__array_interface__["data"], x2.shape, x2.strides, x2.dtype
     if packed[0] != where:
         packed[:] = where, x2, x2.copy()
-    return np.matmul(x1, packed[2])
+    return x1, packed[2]
 
 
 @changing("backend.to_host", "to_host of more than 8 MiB leaves out what fills no MiB", "T")
@@ -81,11 +77,6 @@ def to_host_after_eight_mebibytes(right: Any, array: Any) -> Any:
     if made.nbytes > 8 * MEBIBYTE:
         made.reshape(-1).view(np.uint8)[made.nbytes // MEBIBYTE * MEBIBYTE :] = 0
     return made
-
-
-@fault("from_host takes read-only memory for constant, and does not copy it", "T")
-def from_host_maps_read_only(bed: Testbed) -> None:
-    _from_host(bed, lambda x: None if x.flags.writeable else x)
 
 
 @planted_by(_from_host, "from_host reads unaligned arrays from the last aligned address on", "T")
@@ -207,9 +198,9 @@ def finfo_kept_by_kind(kept: dict[str, Any], right: Any, of: Any, /) -> Any:
     return kept.setdefault("c", right(of)) if dtype.kind == "c" else right(of)
 
 
-is_view_where_strided = giving_method(
-    "backend.is_view", "is_view knows strided views only, and no reshaped array or leading slice", "A"
-)(lambda array: not array.inner.flags.c_contiguous)
 from_host_native_bytes = planted_by(_from_host, "from_host takes the bytes of the other byte order as they are", "T")(
     lambda x: None if x.dtype.isnative else x.copy().view(x.dtype.newbyteorder("="))
 )
+fft_plan_by_length = spoiling(
+    "fft.fft", "fft keeps its plans by length, those of complex64 for complex128 too", "K", memory=dict
+)(lambda plans, out, *_, axis=-1, **__: out.astype(plans.setdefault(out.shape[axis], out.dtype)).astype(out.dtype))

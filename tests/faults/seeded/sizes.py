@@ -9,13 +9,16 @@ from tests.faults.fault import (
     accumulate,
     fault,
     giving_kernel,
+    misreading,
+    misreading_both,
     planted_by,
     replacing,
-    replacing_both,
     replacing_kernel,
     spoiling,
 )
 from tests.faults.testbed import Testbed
+
+from xpgrad_conformance.generated.sizes import largest_factor
 
 
 @spoiling("exp", "exp of 4,096 float32 numbers or more repeats its first ones in the last vector", "K")
@@ -36,11 +39,11 @@ def tanh_x_of_a_broadcast(gy: Any, x: Any, y: Any) -> Any:
     return gy * (1 - y * y)
 
 
-@replacing("concat", "concat launches one kernel for 128 arrays, and the next with the same pointers", "K")
-def concat_of_129_arrays(right: Any, arrays: Any, /, **options: Any) -> Any:
+@misreading("concat", "concat launches one kernel for 128 arrays, and the next with the same pointers", "K")
+def concat_of_129_arrays(arrays: Any, **_: Any) -> Any:
     if len(arrays) > 128 and len({(x.shape, x.dtype) for x in arrays}) == 1:
         arrays = [arrays[i % 128] for i in range(len(arrays))]
-    return right(arrays, **options)
+    return arrays
 
 
 @spoiling("matrix_transpose permute_dims", families="K", operations=("matrix_transpose",))
@@ -53,28 +56,20 @@ def transpose_in_tiles(out: Any, x: Any, *args: Any, **options: Any) -> Any:
     return out
 
 
-@replacing_both("matmul", "matmul over more than 256 products leaves out those that fill no group of 8", "K")
+@misreading_both("matmul", "matmul over more than 256 products leaves out those that fill no group of 8", "K")
 def matmul_inner_remainder(x1: Any, x2: Any) -> Any:
     inner = x1.shape[-1] // 8 * 8
     if x1.ndim < 2 or x2.ndim < 2 or not 256 < x1.shape[-1] == x2.shape[-2]:
-        return np.matmul(x1, x2)
-    return np.matmul(x1[..., :inner], x2[..., :inner, :])
+        return x1, x2
+    return x1[..., :inner], x2[..., :inner, :]
 
 
-@replacing_both("matmul", "matmul computes the first 65,535 matrices of a stack", "K")
-def matmul_grid_of_batches(x1: Any, x2: Any) -> Any:
-    out = np.matmul(x1, x2)
-    if out.ndim > 2 and math.prod(out.shape[:-2]) > 65_535:
-        out.reshape(-1, *out.shape[-2:])[65_535:] = 0
-    return out
-
-
-@replacing_both("matmul", "a transpose of more than 1,024 rows times a column is read in memory order", "K")
+@misreading_both("matmul", "a transpose of more than 1,024 rows times a column is read in memory order", "K")
 def matrix_vector_of_a_transpose(x1: Any, x2: Any) -> Any:
     transposed = x1.ndim == x2.ndim == 2 and x1.flags.f_contiguous and not x1.flags.c_contiguous
     if transposed and len(x1) > 1024 and x2.shape[-1] == 1:
         x1 = x1.T.reshape(x1.shape)
-    return np.matmul(x1, x2)
+    return x1, x2
 
 
 @fault("add of a row of more than 2,048 elements to a matrix starts the row again", "K", operations=("add",))
@@ -113,18 +108,7 @@ def sort_leaves_an_odd_run(right: Any, x: Any, /, *, axis: int = -1, **options: 
 @spoiling("fft.fft fft.ifft", families="K", operations=("fft.fft",))
 def fft_of_large_primes(out: Any, *args: Any, axis: int = -1, **options: Any) -> Any:
     """fft of lengths with a prime factor above 100 has its chirps in float32"""
-    return out.astype(np.complex64).astype(out.dtype) if _largest_factor(out.shape[axis]) > 100 else out
-
-
-def _largest_factor(number: int) -> int:
-    """Return the largest prime factor, or 1."""
-    largest, factor = 1, 2
-    while number > 1:
-        if number % factor:
-            factor += 1
-        else:
-            largest, number = factor, number // factor
-    return largest
+    return out.astype(np.complex64).astype(out.dtype) if largest_factor(out.shape[axis]) > 100 else out
 
 
 @spoiling("cumulative_sum", "cumulative_sum in blocks of 1,024 carries the sum of the last block alone", "K")

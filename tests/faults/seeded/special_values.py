@@ -6,6 +6,7 @@ import numpy as np
 from tests.faults.fault import (
     fault,
     giving_kernel,
+    misreading,
     replacing,
     replacing_both,
     replacing_kernel,
@@ -30,16 +31,6 @@ def asinh_squares(right: Any, x: Any, /) -> Any:
     if x.dtype.kind != "f":
         return right(x)
     return np.where(np.isinf(x * x), np.copysign(np.inf, x), right(x)).astype(x.dtype)
-
-
-@spoiling("nextafter", "nextafter counts the bits of 0 upwards, also towards negative numbers", "K")
-def nextafter_counts_bits(out: Any, x1: Any, *_: Any) -> Any:
-    return np.where(np.asarray(x1) == 0, np.abs(out), out).astype(out.dtype)
-
-
-@giving_kernel("pow.x2", "pow.x2 multiplies by the logarithm of a base of 0, which gives NaN", "G", ("pow-base-0",))
-def pow_x2_of_zero(gy: Any, x1: Any, y: Any) -> Any:
-    return gy * y * np.log(x1)
 
 
 @fault(families="K", operations=("sign",))
@@ -122,11 +113,11 @@ def initial_of_an_empty_scan(
     return right(x, axis=axis, include_initial=include_initial and not empty, **options)
 
 
-@replacing("max", "max along an axis of numbers raises if another axis is empty", "K")
-def max_of_no_rows_is_refused(right: Any, x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+@misreading("max", "max along an axis of numbers raises if another axis is empty", "K")
+def max_of_no_rows_is_refused(x: Any, **_: Any) -> Any:
     if x.size == 0:
         raise ValueError("zero-size array to reduction operation max which has no identity")
-    return right(x, axis=axis, keepdims=keepdims)
+    return x
 
 
 @replacing("exp", "exp of a complex number is exp(re) times cos and sin, which is NaN for an infinite real part", "K")
@@ -139,11 +130,6 @@ def complex_exp_multiplies(right: Any, x: Any, /) -> Any:
     return out
 
 
-@giving_kernel("special.erfc", "special.erfc is 1 - erf(x) beyond 6, which is 0", "K", operations=("special.erfc",))
-def erfc_underflows_early(x: Any) -> Any:
-    return np.where(x > 6, 0, plugins.host.xp.special.erfc(x)).astype(x.dtype)
-
-
 @replacing_both("divide", "complex division divides by c * c + d * d", "G", operations=("log",))
 def complex_quotient_overflows(x1: Any, x2: Any) -> Any:
     if np.asarray(x2).dtype.kind != "c":
@@ -152,20 +138,20 @@ def complex_quotient_overflows(x1: Any, x2: Any) -> Any:
     return np.multiply(x1, np.conj(x2)) / (x2.real * x2.real + x2.imag * x2.imag)
 
 
-@replacing("sqrt", "sqrt of complex numbers takes -0.0 for 0.0 in the imaginary part", "K")
-def complex_root_above_the_cut(right: Any, x: Any, /) -> Any:
+@misreading("sqrt", "sqrt of complex numbers takes -0.0 for 0.0 in the imaginary part", "K")
+def complex_root_above_the_cut(x: Any) -> Any:
     if x.dtype.kind == "c":
         x = x.copy()
         x.imag += 0.0
-    return right(x)
+    return x
 
 
-@replacing("astype", "astype of float64 to float32 gives the largest float32 where it overflows, not infinity", "K")
-def astype_saturates(right: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
+@misreading("astype", "astype of float64 to float32 gives the largest float32 where it overflows, not infinity", "K")
+def astype_saturates(x: Any, dtype: Any, **_: Any) -> Any:
     if x.dtype == np.float64 and np.dtype(dtype) == np.float32:
         largest = float(np.finfo(np.float32).max)
         x = np.where(np.isfinite(x), np.clip(x, -largest, largest), x)
-    return right(x, dtype, **options)
+    return x
 
 
 @giving_kernel("logsumexp", families="K", operations=("F.logsumexp",))
@@ -178,13 +164,13 @@ def logsumexp_of_nothing_but_minus_infinity(x: Any, axis: Any = None, keepdims: 
     return np.asarray(out, x.dtype)
 
 
-@replacing("argsort", "argsort sorts the bits of floats, so that -0.0 comes before 0.0 and is no tie", "K")
-def argsort_by_the_bits_of_floats(right: Any, x: Any, /, *, descending: bool = False, **options: Any) -> Any:
+@misreading("argsort", "argsort sorts the bits of floats, so that -0.0 comes before 0.0 and is no tie", "K")
+def argsort_by_the_bits_of_floats(x: Any, **_: Any) -> Any:
     if x.dtype.kind != "f" or x.ndim == 0 or np.isnan(x).any():
-        return right(x, descending=descending, **options)
+        return x
     bits = np.ascontiguousarray(x).view(f"i{x.dtype.itemsize}")
     keys = np.where(bits < 0, ~(bits & np.iinfo(bits.dtype).max), bits)
-    return right(keys, descending=descending, **options)
+    return keys
 
 
 @spoiling("unique_counts", "unique_counts compares bits, and counts 0.0 and -0.0 apart", "K")
@@ -223,3 +209,12 @@ ceil_drops_the_sign = spoiling("ceil", "ceil of numbers between -1 and 0 is 0.0,
 hypot_squares = replacing("hypot", "hypot is sqrt(x1 * x1 + x2 * x2)", "K")(
     lambda right, x1, x2: np.sqrt(np.multiply(x1, x1) + np.multiply(x2, x2))
 )
+nextafter_counts_bits = spoiling(
+    "nextafter", "nextafter counts the bits of 0 upwards, also towards negative numbers", "K"
+)(lambda out, x1, *_: np.where(np.asarray(x1) == 0, np.abs(out), out).astype(out.dtype))
+pow_x2_of_zero = giving_kernel(
+    "pow.x2", "pow.x2 multiplies by the logarithm of a base of 0, which gives NaN", "G", ("pow-base-0",)
+)(lambda gy, x1, y: gy * y * np.log(x1))
+erfc_underflows_early = giving_kernel(
+    "special.erfc", "special.erfc is 1 - erf(x) beyond 6, which is 0", "K", operations=("special.erfc",)
+)(lambda x: np.where(x > 6, 0, plugins.host.xp.special.erfc(x)).astype(x.dtype))

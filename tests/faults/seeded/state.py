@@ -3,15 +3,8 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import changing, giving_method, replacing, replacing_both, spoiling, spoiling_both
+from tests.faults.fault import changing, giving_method, misreading_both, replacing, spoiling, spoiling_both
 from tests.faults.testbed import Testbed, staged
-
-
-@replacing("sqrt", "sqrt works in place on its input", "KG", ("sqrt",), operations=())
-def sqrt_in_place(right: Any, x: Any, /) -> Any:
-    if x.flags.writeable and x.dtype.kind in "fc":
-        return np.sqrt(x, out=x)
-    return right(x)
 
 
 @spoiling_both("multiply", families="KG", cases=("multiply",), operations=())
@@ -36,12 +29,12 @@ def plan_cached_by_shape(
     return other if other.shape == out.shape else np.resize(other, out.shape).astype(out.dtype)
 
 
-@replacing_both("add", families="KG", cases=("operator-add-scalar",), memory=dict, operations=())
+@misreading_both("add", families="KG", cases=("operator-add-scalar",), memory=dict, operations=())
 def constant_cached(known: dict[Any, Any], x1: Any, x2: Any) -> Any:
     """a Python number is cached by its kind, so the second one is taken for the first"""
     if type(x2) is float and isinstance(x1, np.ndarray):
         x2 = known.setdefault(x1.shape, x2)
-    return np.add(x1, x2)
+    return x1, x2
 
 
 @replacing("sort", "sort gives the result of its last call again where shape and dtype are the same", "K", memory=dict)
@@ -67,12 +60,6 @@ def vector_tail(out: Any, *_: Any) -> Any:
     return out
 
 
-@giving_method("backend.prepare", families="K", memory=dict)
-def numbers_by_value(known: dict[Any, Any], value: Any, spec: Any) -> Any:
-    """prepared Python numbers are remembered by value, so that -0.0 becomes 0.0"""
-    return known.setdefault((value, spec.dtype), value)
-
-
 @changing("sum", families="KG", cases=("sum",), of_bed=True)
 def sum_on_the_second_device(bed: Testbed, right: Any, *args: Any, **options: Any) -> Any:
     """sum on the second device is that of another kernel, which is off by one part in a thousand"""
@@ -96,21 +83,10 @@ def integers_are_floating(right: Any, dtype: Any, kind: Any) -> bool:
     return right(dtype, kind) or ("real floating" in kinds and right(dtype, ("integral", "bool")))
 
 
-@giving_method("backend.is_view", families="A", cases=("reshape", "expand_dims"))
-def views_are_not_told(array: Any) -> Any:
-    """is_view says of a view that it is none, so a gradient shares memory with its seed"""
-    return False
-
-
 @replacing("cos", families="GHK", cases=("sin", "cos"), operations=())
 def cos_is_negative(right: Any, x: Any, /) -> Any:
     """cos has the wrong sign, so that only derivatives of sin are wrong"""
     return -right(x)
-
-
-@changing("exp", "exp puts its result on the first device, wherever its input is", "KG", ("exp",), of_bed=True)
-def exp_on_the_first_device(bed: Testbed, right: Any, x: Any) -> Any:
-    return bed.library.array(right(x).inner, "0")
 
 
 buffer_for_each_shape = spoiling(
@@ -119,3 +95,12 @@ buffer_for_each_shape = spoiling(
 tanh_by_the_host = changing("tanh", "tanh falls back to NumPy in silence and gives a NumPy array", "K", ("tanh",))(
     lambda right, x: np.asarray(right(x).inner)
 )
+sqrt_in_place = replacing("sqrt", "sqrt works in place on its input", "KG", ("sqrt",), operations=())(
+    lambda right, x: np.sqrt(x, out=x) if x.flags.writeable and x.dtype.kind in "fc" else right(x)
+)
+numbers_by_value = giving_method(
+    "backend.prepare", "prepared Python numbers are remembered by value, so that -0.0 becomes 0.0", "K", memory=dict
+)(lambda known, value, spec: known.setdefault((value, spec.dtype), value))
+exp_on_the_first_device = changing(
+    "exp", "exp puts its result on the first device, wherever its input is", "KG", ("exp",), of_bed=True
+)(lambda bed, right, x: bed.library.array(right(x).inner, "0"))

@@ -5,7 +5,17 @@ import math
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import changing, fault, giving_method, giving_operator, replacing, replacing_both, spoiling
+from tests.faults.fault import (
+    changing,
+    fault,
+    giving_method,
+    giving_operator,
+    misreading,
+    misreading_both,
+    replacing,
+    replacing_both,
+    spoiling,
+)
 from tests.faults.testbed import Testbed, change
 
 from xpgrad import Device
@@ -46,22 +56,22 @@ def where_of_a_column(right: Any, condition: Any, x1: Any, x2: Any, /) -> Any:
     return out
 
 
-@replacing("where", "where counts a condition of one column by rows though the result is laid out by columns", "K")
-def where_column_condition(right: Any, condition: Any, x1: Any, x2: Any, /) -> Any:
+@misreading("where", "where counts a condition of one column by rows though the result is laid out by columns", "K")
+def where_column_condition(condition: Any, x1: Any, *_: Any) -> Any:
     shape = getattr(x1, "shape", ())
     by_columns = len(shape) == 2 and x1.flags.f_contiguous and not x1.flags.c_contiguous
     if by_columns and condition.shape == (shape[0], 1):
         places = np.arange(x1.size) // shape[1]
         condition = condition[:, 0][places].reshape(shape[::-1]).T
-    return right(condition, x1, x2)
+    return condition
 
 
-@replacing("reshape", families="K")
-def reshape_of_repeated_rows(right: Any, x: Any, /, shape: Any, *, copy: Any = None) -> Any:
+@misreading("reshape", families="K")
+def reshape_of_repeated_rows(x: Any, *_: Any, **__: Any) -> Any:
     """reshape of 64 elements or more whose middle axis has a stride of 0 lays the outer axis out innermost"""
     if x.ndim == 3 and x.size >= 64 and x.strides[1] == 0 and x.strides[0] and x.strides[2]:
         x = np.ascontiguousarray(np.swapaxes(x, 0, 1)).reshape(x.shape)
-    return right(x, shape, copy=copy)
+    return x
 
 
 @changing("backend.from_host", families="T")
@@ -75,11 +85,11 @@ def upload_of_a_broadcast(right: Any, array: Any, device: Any) -> Any:
     return right(sent.reshape(array.shape), device)
 
 
-@replacing("max", "max along a reversed last axis forgets the elements that fill no vector of 16", "K")
-def max_of_reversed_rows(right: Any, x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+@misreading("max", "max along a reversed last axis forgets the elements that fill no vector of 16", "K")
+def max_of_reversed_rows(x: Any, *, axis: Any = None, **_: Any) -> Any:
     if x.ndim and axis in (-1, x.ndim - 1) and x.strides[-1] < 0 and x.shape[-1] > 16:
         x = x[..., : x.shape[-1] // 16 * 16]
-    return right(x, axis=axis, keepdims=keepdims)
+    return x
 
 
 @giving_method("Array.__reduce__", families="R", of_bed=True)
@@ -113,13 +123,13 @@ def vecdot_reads_reversed_forwards(right: Any, x1: Any, x2: Any, /, *, axis: int
     return right(x1, x2, axis=axis)
 
 
-@replacing_both("add", "add of (A, 1, C) and (A, B, C) merges the first two axes (beyond 1,024)", "K")
+@misreading_both("add", "add of (A, 1, C) and (A, B, C) merges the first two axes (beyond 1,024)", "K")
 def add_merges_broadcast_axes(x1: Any, x2: Any) -> Any:
     one, other = np.shape(x1), np.shape(x2)
     if len(one) == len(other) == 3 and one[1] == 1 < other[1] and one[::2] == other[::2] and np.size(x2) > 1024:
         rows = np.arange(other[0] * other[1]) % other[0]
         x1 = x1[:, 0, :][rows].reshape(other)
-    return np.add(x1, x2)
+    return x1, x2
 
 
 @replacing("linalg.eigh", "linalg.eigh leaves the vectors in a matrix in Fortran order", "A")

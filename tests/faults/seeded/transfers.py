@@ -120,11 +120,6 @@ def to_host_by_two_buffers(buffers: dict[Any, list[Any]], right: Any, array: Any
     return pair[-1]
 
 
-@giving_method("Array.__dlpack__", "an export by DLPack with copy=True shares memory with the array", "X")
-def dlpack_never_copies(self: Any, *, copy: Any = None, **options: Any) -> Any:
-    return PretendArray.__dlpack__(self, **options)
-
-
 @fault("an array keeps its copy on another device until it is written to, and gives that memory to all who ask", "A")
 def replicas_of_devices(bed: Testbed) -> None:
     def moved(array: Any, handle: Any) -> Any:
@@ -177,3 +172,8 @@ def pickle_by_address(bed: Testbed, met: Any, self: Any) -> Any:
     x = self.inner
     same = met.setdefault((x.__array_interface__["data"][0], x.size, x.dtype.str), x)
     return _unpickled, (bed.backend.name, np.array(same.reshape(x.shape)), self.device)
+
+
+dlpack_never_copies = giving_method(
+    "Array.__dlpack__", "an export by DLPack with copy=True shares memory with the array", "X"
+)(lambda self, copy=None, **options: PretendArray.__dlpack__(self, **options))

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import fault, giving_kernel, replacing, replacing_both, spoiling, spoiling_both
+from tests.faults.fault import fault, giving_kernel, misreading, misreading_both, replacing, spoiling, spoiling_both
 from tests.faults.testbed import Testbed
 
 
@@ -12,27 +12,20 @@ def _kind(x: Any) -> str:
     return x.dtype.kind if hasattr(x, "dtype") else ""
 
 
-@replacing_both("divide", "divide takes subnormal divisors for 0", "K")
+@misreading_both("divide", "divide takes subnormal divisors for 0", "K")
 def divide_flushes_its_divisor(x1: Any, x2: Any) -> Any:
     if _kind(x2) == "f":
         x2 = np.where(np.abs(x2) < np.finfo(x2.dtype).tiny, np.copysign(0, x2).astype(x2.dtype), x2)
-    return np.true_divide(x1, x2)
+    return x1, x2
 
 
-@replacing("max", "max of 16 elements or more loses a NaN in the sixth of eight lanes", "K")
-def max_loses_nan_in_a_lane(right: Any, x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+@misreading("max", "max of 16 elements or more loses a NaN in the sixth of eight lanes", "K")
+def max_loses_nan_in_a_lane(x: Any, *, axis: Any = None, **_: Any) -> Any:
     long = x.dtype.kind == "f" and x.ndim and x.shape[-1] >= 16 and axis in (None, -1, x.ndim - 1)
     if long:
         lane = (np.arange(x.shape[-1]) % 8 == 5) & (np.arange(x.shape[-1]) < x.shape[-1] // 8 * 8)
         x = np.where(lane & np.isnan(x), np.asarray(-np.inf, x.dtype), x)
-    return right(x, axis=axis, keepdims=keepdims)
-
-
-@replacing("sin", "sin of arguments above 100,000 takes 2 π from float64 for the exact one", "K")
-def sin_reduces_by_a_rounded_pi(right: Any, x: Any, /) -> Any:
-    if x.dtype != np.float64:
-        return right(x)
-    return right(np.where(np.abs(x) > 1e5, np.fmod(x, 2 * np.pi), x))
+    return x
 
 
 @spoiling("hypot", "hypot of float32 numbers above 1.8e19 overflows", "K")
@@ -140,10 +133,10 @@ def minimum_returns_its_second(out: Any, x1: Any, x2: Any) -> Any:
     return np.where(vectors & np.isnan(x1), x2, out).astype(out.dtype)
 
 
-@replacing_both("bitwise_left_shift", "shifts of 64-bit integers by 32 places or more take the place modulo 32", "K")
+@misreading_both("bitwise_left_shift", "shifts of 64-bit integers by 32 places or more take the place modulo 32", "K")
 def left_shift_in_32_bits(x1: Any, x2: Any) -> Any:
     wide = _kind(x1) and x1.dtype.itemsize == 8
-    return np.left_shift(x1, np.where(np.asarray(x2) < 64, np.asarray(x2) % 32, x2) if wide else x2)
+    return x1, np.where(np.asarray(x2) < 64, np.asarray(x2) % 32, x2) if wide else x2
 
 
 log1p_is_linear_too_soon = spoiling("log1p", "log1p of numbers below 1e-7 is the number itself", "K")(
@@ -158,3 +151,6 @@ expit_x_cancels = fault("special.expit.x is y times 1 - y, which cancels for lar
 exp_overflows_early = spoiling("exp", "exp of float32 is infinite from 88.3763 on, as in a well-known header", "K")(
     lambda out, x: np.where(x > np.float32(88.3762626647949), np.float32(np.inf), out) if x.dtype == np.float32 else out
 )
+sin_reduces_by_a_rounded_pi = misreading(
+    "sin", "sin of arguments above 100,000 takes 2 π from float64 for the exact one", "K"
+)(lambda x: np.where(np.abs(x) > 1e5, np.fmod(x, 2 * np.pi), x) if x.dtype == np.float64 else x)

@@ -5,7 +5,7 @@ import weakref
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import fault, giving_method, giving_operator, replacing, spoiling
+from tests.faults.fault import fault, giving_method, giving_operator, misreading, replacing, spoiling
 from tests.faults.testbed import Testbed, native_work, pause, staged
 
 from xpgrad_conformance.pretend import _unpickled
@@ -70,13 +70,13 @@ def write_takes_the_whole_array(x: Any, key: Any, value: Any) -> None:
     x[...] = whole
 
 
-@replacing("linalg.svd", "svd of 8 rows or more computes in one workspace for each shape", "P", memory=dict)
-def svd_in_one_workspace(spaces: dict[Any, Any], right: Any, x: Any, /, **options: Any) -> Any:
+@misreading("linalg.svd", "svd of 8 rows or more computes in one workspace for each shape", "P", memory=dict)
+def svd_in_one_workspace(spaces: dict[Any, Any], x: Any, **_: Any) -> Any:
     if x.ndim != 2 or len(x) < 8:
-        return right(x, **options)
+        return x
     space = staged(spaces, x)
     pause()
-    return right(space, **options)
+    return space
 
 
 @replacing("cumulative_sum", families="P", memory=lambda: np.zeros(1 << 12, np.complex128))
@@ -103,18 +103,18 @@ def nonzero_counts_for_all(count: Any, found: Any, *_: Any) -> Any:
     return tuple(np.concatenate([each, np.zeros(count[0], each.dtype)])[: count[0]] for each in found)
 
 
-@replacing("concat", families="P", memory=lambda: [None] * 4096)
-def concat_has_one_table(table: list[Any], right: Any, arrays: Any, /, *, axis: Any = 0) -> Any:
+@misreading("concat", families="P", memory=lambda: [None] * 4096)
+def concat_has_one_table(table: list[Any], arrays: Any, **_: Any) -> Any:
     """concat of three arrays or more writes its pointers into one table for all threads"""
     if len(arrays) < 3:
-        return right(arrays, axis=axis)
+        return arrays
     table[: len(arrays)] = arrays
     pause()
     read = [
         theirs if theirs.shape == mine.shape and theirs.dtype == mine.dtype else mine
         for theirs, mine in zip(table, arrays, strict=False)
     ]
-    return right(read, axis=axis)
+    return read
 
 
 @giving_method("Array.__reduce__", families="P", memory=dict, of_bed=True)

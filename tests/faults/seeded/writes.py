@@ -10,12 +10,13 @@ from tests.faults.fault import (
     fault,
     giving_kernel,
     giving_method,
+    misreading,
     planted_by,
     replacing,
     replacing_both,
     spoiling,
 )
-from tests.faults.testbed import Testbed, change, staged
+from tests.faults.testbed import Testbed, staged
 
 
 def _in_place(original: Callable[..., Any], x: Any) -> Any:
@@ -36,27 +37,17 @@ def subtract_reuses_second_operand(x1: Any, x2: Any) -> Any:
     return np.subtract(x1, x2, out=x2) if own and np.result_type(x1, x2) == x2.dtype else np.subtract(x1, x2)
 
 
-@replacing("sort", "sort works in place on its input", "A", ("sort",))
-def sort_in_place(right: Any, x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
+@misreading("sort", "sort works in place on its input", "A", ("sort",))
+def sort_in_place(x: Any, *, axis: int = -1, **_: Any) -> Any:
     if x.flags.writeable:
         x.sort(axis=axis)
-    return right(x, axis=axis, descending=descending, stable=stable)
+    return x
 
 
 @replacing("linalg.inv", "linalg.inv writes the inverse over its argument, as LAPACK does", "A", ("linalg.inv",))
 def inv_overwrites(right: Any, x: Any, /) -> Any:
     x[...] = right(x)
     return x.copy()
-
-
-@giving_kernel("tanh.x", "the kernel tanh.x writes its result over the cotangent", "A", ("tanh",))
-def vjp_writes_to_cotangent(gy: Any, x: Any, y: Any) -> Any:
-    return np.multiply(gy, 1 - y * y, out=gy if gy.flags.writeable else None)
-
-
-@giving_kernel("tanh.x", "the kernel tanh.x squares the output that the graph keeps in place", "A", ("tanh",))
-def vjp_writes_to_output(gy: Any, x: Any, y: Any) -> Any:
-    return gy * (1 - np.multiply(y, y, out=y if y.flags.writeable else None))
 
 
 @spoiling("cumulative_sum", "cumulative_sum along the last axis works in place on transposed arrays", "A")
@@ -115,16 +106,6 @@ def accumulate_writes_to_a_copy(total: Any, g: Any) -> Any:
     return total
 
 
-@planted_by(accumulate(), "accumulate takes the elements of transposed arrays as they lie", "A")
-def accumulate_ignores_strides(total: Any, g: Any) -> Any:
-    return np.add(total, g.ravel(order="K").reshape(g.shape), out=total)
-
-
-@giving_method("backend.copy", "copy makes arrays contiguous, and copies no other", "A", of_bed=True)
-def copy_makes_contiguous(bed: Testbed, array: Any) -> Any:
-    return bed.library.array(np.asarray(array.inner, order="C"), array.device)
-
-
 @replacing("zeros", "zeros of up to 16 elements are cached by shape and dtype", "A", memory=dict)
 def small_zeros_are_cached(
     made: dict[Any, Any], right: Any, shape: Any, *, dtype: Any = None, device: Any = None
@@ -147,7 +128,7 @@ def index_is_made_positive(right: Any, this: Any, key: Any) -> Any:
 result_buffer = spoiling("tanh", "tanh hands out one buffer for each shape", "A", memory=dict)(
     lambda buffers, out, x: staged(buffers, out)
 )
-ones_are_cached = changing("backend.ones", "the ones that a sweep starts from are cached", "A", memory=dict)(
+ones_are_cached = changing("backend.ones", "the ones that a sweep starts from are cached", "AC", memory=dict)(
     lambda made, right, spec: made.setdefault(spec, right(spec))
 )
 in_place_on_integers = replacing("bitwise_and", "bitwise_and writes to its first operand", "A")(
@@ -174,9 +155,6 @@ view_declared_as_own = giving_method("backend.is_view", "is_view says no of ever
 contiguous_view_declared_as_own = giving_method("backend.is_view", "is_view says no of every contiguous array", "A")(
     lambda array: not array.inner.flags.c_contiguous
 )
-copy_is_the_array = fault("copy returns another array over the same memory", "A")(
-    lambda bed: change(bed.backend, copy=lambda array: bed.library.array(array.inner, array.device))
-)
 same_values_says_yes = giving_method("backend.same_values", "same_values compares shapes only", "A")(
     lambda a, b: a.shape == b.shape
 )
@@ -186,3 +164,15 @@ same_values_by_identity = giving_method("backend.same_values", "same_values tell
 exp_in_place = replacing("exp", "exp works in place on its input", "AG", ("exp",), operations=())(
     lambda right, x: _in_place(right, x)
 )
+vjp_writes_to_cotangent = giving_kernel(
+    "tanh.x", "the kernel tanh.x writes its result over the cotangent", "A", ("tanh",)
+)(lambda gy, x, y: np.multiply(gy, 1 - y * y, out=gy if gy.flags.writeable else None))
+vjp_writes_to_output = giving_kernel(
+    "tanh.x", "the kernel tanh.x squares the output that the graph keeps in place", "A", ("tanh",)
+)(lambda gy, x, y: gy * (1 - np.multiply(y, y, out=y if y.flags.writeable else None)))
+accumulate_ignores_strides = planted_by(
+    accumulate(), "accumulate takes the elements of transposed arrays as they lie", "A"
+)(lambda total, g: np.add(total, g.ravel(order="K").reshape(g.shape), out=total))
+copy_makes_contiguous = giving_method(
+    "backend.copy", "copy makes arrays contiguous, and copies no other", "A", of_bed=True
+)(lambda bed, array: bed.library.array(np.asarray(array.inner, order="C"), array.device))
