@@ -1,9 +1,9 @@
 """One random program of each family, run in two ways; each check returns None, or the difference."""
 
 import copy
-import threading
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ import xpgrad
 from xpgrad import Variable
 from xpgrad import array_api as xp
 from xpgrad.testing.arrays import on_host, placed
+from xpgrad_conformance.checks.concurrent_calls import run_concurrently
 
 COPIES: tuple[Callable[[Variable], Variable], ...] = (
     copy.copy,
@@ -178,18 +179,12 @@ def threads(rng: np.random.Generator, device: xpgrad.Device) -> str | None:
     mine = [Variable(placed(x, device)) for x in first.leaves]
     given = [xp.tanh(x) for x in mine] if shared else mine
     losses = [program.total(xp, list(given), lambda x: placed(x, device)) for program in (first, second)]
-    gate = threading.Barrier(2)
 
     def sweep(y: Variable) -> None:
-        gate.wait()
         for _ in range(3 if y.requires_grad else 0):
             y.backward()
 
-    workers = [threading.Thread(target=sweep, args=(y,)) for y in losses]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
+    run_concurrently([partial(sweep, y) for y in losses])
     for x, t in zip(mine, leaves, strict=True):
         wanted = np.zeros(x.shape) if t.grad is None else 3 * t.grad.numpy()
         if wrong := differs(np.zeros(x.shape) if x.grad is None else x.grad, wanted, 1e-9):

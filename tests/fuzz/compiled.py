@@ -1,8 +1,8 @@
 """Random functions, compiled and not, in two equal worlds: results, stored values and random numbers must agree."""
 
-import threading
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from xpgrad import Device, Parameter, Variable, as_variable, random, transforms
 from xpgrad import array_api as xp
 from xpgrad.testing.arrays import on_host, placed
 from xpgrad.transforms.trees import flatten
+from xpgrad_conformance.checks.concurrent_calls import run_concurrently
 
 CALLS = 4
 """Two calls that record, and two of the program."""
@@ -337,32 +338,23 @@ def compiled_threads(rng: np.random.Generator, device: Device) -> str | None:
     world = World(plan.numbers, device)
     eager = function.of(world)
     made = xpgrad.compile(eager, exact=True)
-    gate, found = threading.Barrier(2), dict[int, list[Any]]()
 
-    def calls(number: int, call: Callable[..., Any]) -> None:
+    def calls(number: int, call: Callable[..., Any]) -> list[Any]:
         random.seed(number)
-        found[number] = [
+        return [
             [_leaf(y) for y in call(*(Variable(placed(x, device)) for x in numbers), 1.25)]
             for numbers in plan.arguments[number % 2 :] * 2
         ]
 
-    def run(number: int) -> None:
-        with warnings.catch_warnings(), xpgrad.using_config("detect_mutation", False):
-            gate.wait()
-            calls(number, made)
+    def run(number: int) -> list[Any]:
+        with xpgrad.using_config("detect_mutation", False):
+            return calls(number, made)
 
-    workers = [threading.Thread(target=run, args=(number,)) for number in range(2)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
-    for number in range(2):
-        if number not in found:
-            return f"{function}: a thread has failed"
-        got = found[number]
-        calls(number, eager)
-        if not all(_same(a, b) for x, y in zip(got, found[number], strict=True) for a, b in zip(x, y, strict=True)):
-            return f"{function}: thread {number} got {got!r}, eagerly {found[number]!r}"
+        found = run_concurrently([partial(run, number) for number in range(2)])
+    for number, got in enumerate(found):
+        expected = calls(number, eager)
+        if not all(_same(a, b) for x, y in zip(got, expected, strict=True) for a, b in zip(x, y, strict=True)):
+            return f"{function}: thread {number} got {got!r}, eagerly {expected!r}"
     return None

@@ -5,7 +5,6 @@ result may differ by a multiple of the resulting change.
 """
 
 import contextlib
-import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -21,6 +20,7 @@ from xpgrad import Device, Variable
 from xpgrad.testing.arrays import placed
 from xpgrad_c import executor as c_executors
 from xpgrad_c.executor import wait
+from xpgrad_conformance.checks.concurrent_calls import run_concurrently
 
 SIZES = (
     *((1, 7), (3, 5), (8, 8), (9, 4), (2, 63), (17, 3), (33, 65), (5, 1025), (1, 4095), (1, 4097), (64, 65)),
@@ -147,7 +147,6 @@ def executors_threads(rng: np.random.Generator, device: Device) -> str | None:
     plan = Rounded(rng, SIZES)
     function = Function(rng, plan, FIXED)
     world = World(plan.numbers, device)
-    gate, found = threading.Barrier(3), dict[int, list[Any]]()
     with warnings.catch_warnings(), xpgrad.using_config("detect_mutation", False), in_use(small=False):
         warnings.simplefilter("ignore")
         made, alone = (xpgrad.compile(function.of(world), executor="c") for _ in range(2))
@@ -166,20 +165,13 @@ def executors_threads(rng: np.random.Generator, device: Device) -> str | None:
             return None  # what fails eagerly
         wait()
 
-        def run(number: int) -> None:
-            gate.wait()
+        def run() -> list[Any]:
             with xpgrad.using_config("detect_mutation", False):
-                found[number] = [calls(made), calls(made)]
+                return [calls(made), calls(made)]
 
-        workers = [threading.Thread(target=run, args=(number,)) for number in range(3)]
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
+        found = run_concurrently([run] * 3)
         expected = calls(alone)
-    if len(found) < 3:
-        return f"{function}: a thread has failed"
-    for got in (one for both in found.values() for one in both):
+    for got in (one for both in found for one in both):
         for a, b in zip(got, expected, strict=True):
             if not all(same_leaf(x[0], y[0]) for x, y in zip(a, b, strict=True)):
                 return f"{function}: {a!r}, in one thread {b!r}"

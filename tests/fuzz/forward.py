@@ -85,10 +85,6 @@ class World:
         return transforms.grad(self.loss, (0, 1), allow_constant=True)(x, y)
 
 
-def _jvp(w: World, jvp: Pair, forward: bool) -> Any:
-    return jvp(w.values, w.primals, w.tangents)
-
-
 def _backward(w: World, jvp: Pair, forward: bool) -> Any:
     """Sweep from the tangent and the value back to the captured values."""
     found = jvp(w.values, w.primals, w.tangents)
@@ -123,19 +119,11 @@ def _hvp(w: World, jvp: Pair, forward: bool) -> Any:
     return transforms.hvp(w.loss, w.primals, w.tangents, allow_constant=True)
 
 
-def _of_gradient(w: World, jvp: Pair, forward: bool) -> Any:
-    return jvp(w.gradient, w.primals, w.tangents)
-
-
 def _gradient_of(w: World, jvp: Pair, forward: bool) -> Any:
     def along(*xs: Any) -> Any:
         return total(jvp(w.values, xs, w.tangents), w.device)
 
     return transforms.grad(along, (0, 1), allow_constant=True)(*w.primals)
-
-
-def _twice(w: World, jvp: Pair, forward: bool) -> Any:
-    return jvp(lambda *xs: jvp(w.values, xs, w.tangents), w.primals, w.others)
 
 
 def _captured_primal(w: World, jvp: Pair, forward: bool) -> Any:
@@ -167,8 +155,10 @@ def _batched(w: World, jvp: Pair, forward: bool) -> Any:
 
 
 KINDS: dict[str, Callable[[World, Pair, bool], Any]] = {
-    "jvp": _jvp, "backward of jvp": _backward, "pairing": _pairing, "linearize": _linearized, "hvp": _hvp,
-    "jvp of gradient": _of_gradient, "gradient of jvp": _gradient_of, "jvp of jvp": _twice,
+    "jvp": lambda w, jvp, _: jvp(w.values, w.primals, w.tangents),
+    "backward of jvp": _backward, "pairing": _pairing, "linearize": _linearized, "hvp": _hvp,
+    "jvp of gradient": lambda w, jvp, _: jvp(w.gradient, w.primals, w.tangents), "gradient of jvp": _gradient_of,
+    "jvp of jvp": lambda w, jvp, _: jvp(lambda *xs: jvp(w.values, xs, w.tangents), w.primals, w.others),
     "captured primal": _captured_primal, "tangent of primal": _tangent_of_primal, "vmap of jvp": _batched,
 }  # fmt: skip
 

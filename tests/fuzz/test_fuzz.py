@@ -18,27 +18,28 @@ from tests.fuzz.modes import modes
 pytestmark = pytest.mark.exhaustive(1)
 
 
+def expect_none_differs(family: Callable[..., str | None], name: str, seeds: range) -> None:
+    """Run a program of a family for each seed."""
+    device = device_or_skip(name)
+    wrong = {seed: family(np.random.default_rng(seed), device) for seed in seeds}
+    assert not {seed: text for seed, text in wrong.items() if text}
+
+
 @pytest.mark.parametrize("name", ["@numpy", "@torch", "native:0"])
 @pytest.mark.parametrize(("family", "count"), [("graph", 40), ("threads", 20), ("ties", 40), ("half", 4)])
 def test_random_programs_agree_with_other_libraries(family: str, count: int, name: str) -> None:
-    device = device_or_skip(name)
-    wrong = {seed: getattr(checks, family)(np.random.default_rng(seed), device) for seed in range(count)}
-    assert not {seed: text for seed, text in wrong.items() if text}
+    expect_none_differs(getattr(checks, family), name, range(count))
 
 
 @pytest.mark.parametrize(
     ("name", "count"), [("@numpy", 200), ("native:0", 40), ("@strict:device1", 30), ("@torch", 30)]
 )
 def test_compiled_functions_are_the_eager_ones_to_the_bit(name: str, count: int) -> None:
-    device = device_or_skip(name)
-    wrong = {seed: compiled(np.random.default_rng(seed), device) for seed in range(count)}
-    assert not {seed: text for seed, text in wrong.items() if text}
+    expect_none_differs(compiled, name, range(count))
 
 
 def test_compiled_functions_are_the_eager_ones_in_two_threads() -> None:
-    device = device_or_skip("@numpy")
-    wrong = {seed: compiled_threads(np.random.default_rng(seed), device) for seed in range(30)}
-    assert not {seed: text for seed, text in wrong.items() if text}
+    expect_none_differs(compiled_threads, "@numpy", range(30))
 
 
 @pytest.mark.skipif(not has_compiler(), reason="no C compiler")
@@ -47,10 +48,8 @@ def test_compiled_functions_are_near_the_eager_ones_in_c(
     name: str, count: int, threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XPGRAD_CACHE_DIR", str(tmp_path / "cache"))
-    device = device_or_skip(name)
-    wrong = {seed: executors(np.random.default_rng(seed), device) for seed in range(count)}
-    wrong |= {-seed: executors_threads(np.random.default_rng(seed), device) for seed in range(1, threads)}
-    assert not {seed: text for seed, text in wrong.items() if text}
+    expect_none_differs(executors, name, range(count))
+    expect_none_differs(executors_threads, name, range(1, threads))
 
 
 @pytest.mark.parametrize(
@@ -70,6 +69,4 @@ def test_compiled_functions_are_near_the_eager_ones_in_c(
 def test_transformations_agree_with_loops_and_reverse_mode_and_jax(
     family: Callable[..., str | None], name: str, count: int
 ) -> None:
-    device = device_or_skip(name)
-    wrong = {seed: family(np.random.default_rng(seed), device) for seed in range(count)}
-    assert not {seed: text for seed, text in wrong.items() if text}
+    expect_none_differs(family, name, range(count))
