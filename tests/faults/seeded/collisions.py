@@ -5,15 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import (
-    misreading_both,
-    planted_by,
-    replacing,
-    replacing_kernel,
-    scattering,
-    spoiling,
-    uniform,
-)
+from tests.faults.fault import misreading_both, planted_by, replacing, replacing_kernel, scattering, spoiling, uniform
 from tests.faults.testbed import Testbed, native_work, staged
 
 WINDOW = 0.002  # seconds in which another thread may come in between

@@ -64,15 +64,13 @@ CASES = (
     case(
         "fixed_batch_normalization",
         _fixed,
-        lambda x, gamma, beta, mean, var: _along((var + 0.1) ** -0.5 * gamma, 4) * (x - _along(mean, 4))
-        + _along(beta, 4),
+        lambda x, gamma, beta, mean, var: (
+            _along((var + 0.1) ** -0.5 * gamma, 4) * (x - _along(mean, 4)) + _along(beta, 4)
+        ),
         (PICTURES, *FEATURES, *MOMENTS),
     ),
     case(
-        "layer_normalization",
-        {},
-        lambda x, gamma, beta: _standardized(x, (1,), 1e-5) * gamma + beta,
-        (ROWS, *FEATURES),
+        "layer_normalization", {}, lambda x, gamma, beta: _standardized(x, (1,), 1e-5) * gamma + beta, (ROWS, *FEATURES)
     ),
     case("group_normalization", lambda F, x, *args: F.group_normalization(x, 2, *args), _groups, (PICTURES, *FEATURES)),
     case("normalize", {}, lambda x: x / (np.einsum("ijkl,ijkl->ikl", x, x) ** 0.5 + 1e-5)[:, None], (PICTURES,)),
@@ -89,4 +87,4 @@ CASES = (
         lambda x: _responses(x, 3, 1, 0.5, 0.6),
         (ROWS,),
     ),
-)  # fmt: skip
+)

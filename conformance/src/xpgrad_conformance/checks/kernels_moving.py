@@ -83,21 +83,18 @@ KEYS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "x[[1, 0, 1]]": (np.asarray([1, 0, 1]), ("index_arrays",)),
     "x[[-1, 0, -2]]": (np.asarray([-1, 0, -2]), ("index_arrays", "negative_index_arrays")),
     "x[[[1, 0], [0, 0]]]": (np.asarray([[1, 0], [0, 0]]), ("index_arrays",)),
-    "x[[1, 0], [2, 2], [3, 1]]": (
-        (np.asarray([1, 0]), np.asarray([2, 2]), np.asarray([3, 1])), ("index_arrays",),
-    ),
+    "x[[1, 0], [2, 2], [3, 1]]": ((np.asarray([1, 0]), np.asarray([2, 2]), np.asarray([3, 1])), ("index_arrays",)),
     "x[:, [2, 0, 2]]": ((slice(None), np.asarray([2, 0, 2])), ("index_arrays", "index_arrays_with_slices")),
     "x[[1, 0], :, [4, 2]]": (
-        (np.asarray([1, 0]), slice(None), np.asarray([4, 2])), ("index_arrays", "index_arrays_with_slices"),
+        (np.asarray([1, 0]), slice(None), np.asarray([4, 2])),
+        ("index_arrays", "index_arrays_with_slices"),
     ),
     "x[[1, -1], :, [-2, 0]]": (
         (np.asarray([1, -1]), slice(None), np.asarray([-2, 0])),
         ("index_arrays", "index_arrays_with_slices", "negative_index_arrays"),
     ),
-    "x[mask]": (
-        np.asarray([[True, False, True], [False, True, True]]), ("index_arrays", "data_dependent_shapes"),
-    ),
-}  # fmt: skip
+    "x[mask]": (np.asarray([[True, False, True], [False, True, True]]), ("index_arrays", "data_dependent_shapes")),
+}
 
 
 def on_device(s: Subject, key: Any) -> Any:
