@@ -15,6 +15,7 @@ from xpgrad.plugin import Spec, run_all, threads
 from xpgrad.types import Array, Kernel, Shape
 from xpgrad_numpy.kernels.elementwise import tanh_x
 from xpgrad_numpy.kernels.neural import expit_x
+from xpgrad_numpy.temporaries import temporary
 
 BLOCK = 2**19  # bytes of a cotangent: smaller blocks need too many calls; a core's cache holds one to four blocks
 BLOCKS_FROM = 16 * BLOCK  # bytes: smaller arrays stay in the cache whole
@@ -60,8 +61,13 @@ def vjps(names: Sequence[str | None], rules: Rules) -> Kernel:
 def _by_loops(loops: Sequence[np.ufunc], gy: Array, values: Values, owned: bool) -> Any:
     """Return the result of each loop, the last in the memory of `gy` if it is `owned`, or NotImplemented.
 
-    One thread computes whole arrays: a loop over memory takes no longer than one over blocks.
+    One thread computes whole arrays: a loop over memory takes no longer than one over blocks. A product with a
+    cotangent of ones, as that of a sum, is a view of the factor.
     """
+    if _is_one(gy) and all(loop is np.multiply and _fit(each, gy) for loop, each in zip(loops, values, strict=True)):
+        factors = [each[0] for each in values]
+        if all(np.shape(x) == gy.shape for x in factors):
+            return [x.view() for x in factors]
     # NumPy rounds the product of one complex number otherwise if it is computed in place
     in_place, number = owned and gy.dtype in PLAIN and _is_writable(gy), threads() if gy.nbytes >= LIGHT_FROM else 1
     flat = _flat(gy, gy.shape)
@@ -161,6 +167,11 @@ def _is_writable(a: Array) -> bool:
     return type(a) is np.ndarray and a.flags.c_contiguous and a.flags.writeable
 
 
+def _is_one(gy: Array) -> bool:
+    """Return whether all elements are a single 1 in memory."""
+    return gy.dtype in PLAIN and not any(gy.strides) and gy.size > 0 and gy.item(0) == 1
+
+
 def _flat(value: Any, shape: Shape) -> Any:
     """Return an array as a view with one axis, a number unchanged, and None for other values."""
     if type(value) is not np.ndarray:
@@ -195,17 +206,25 @@ def in_blocks(function: Kernel, arrays: Sequence[Array], specs: Sequence[Spec]) 
     return results
 
 
-def in_threads(function: Kernel, arrays: Sequence[Any]) -> Any:
-    """Return ``function(*arrays)``; threads share the arrays of a ufunc whose result has their dtype, in C order."""
+def in_threads(function: Kernel, arrays: Sequence[Any], holders: Sequence[Any] = ()) -> Any:
+    """Return ``function(*arrays)``; threads share the arrays of a ufunc whose result has their dtype, in C order.
+
+    The result may be written to an array that only its holder refers to, see `Programs.in_threads`.
+    """
     if not isinstance(function, np.ufunc) or function.signature:
         return function(*arrays)
+    free = temporary(arrays, holders)
     first = max(arrays, key=lambda a: getattr(a, "nbytes", 0))
     number = threads() if first.nbytes >= (LIGHT_FROM if function in LIGHT else SHARED_FROM) else 1
     shape, dtype = first.shape, first.dtype
     of_dtype = dtype in PLAIN and f"{len(arrays) * dtype.char}->{dtype.char}" in function.types
-    if number == 1 or not of_dtype or not _fit(arrays, first):
+    if not of_dtype or not _fit(arrays, first):
         return function(*arrays)
-    result = np.empty(shape, dtype)
+    if free is not None and (free.shape != shape or not _is_writable(free)):
+        free = None
+    if number == 1:
+        return function(*arrays, out=free)
+    result = np.empty(shape, dtype) if free is None else free
     if all(a is first or not np.ndim(a) or a.shape == shape for a in arrays):
         operands, output = [a.reshape(-1) if np.ndim(a) else a for a in arrays], result.reshape(-1)
     else:

@@ -192,9 +192,9 @@ class NumPyPrograms(Programs):
         """Return the results of a function, computed in blocks that fit the cache."""
         return elementwise.in_blocks(function, arrays, specs)
 
-    def in_threads(self, function: Kernel, arrays: Sequence[Any]) -> Any:
+    def in_threads(self, function: Kernel, arrays: Sequence[Any], holders: Sequence[Any] = ()) -> Any:
         """Return the result of a function; threads share the arrays if it is a loop over elements of one dtype."""
-        return elementwise.in_threads(function, arrays)
+        return elementwise.in_threads(function, arrays, holders)
 
     def in_cache(self, function: Kernel, arrays: Sequence[Array]) -> None:
         """Call a function that writes into arrays with their parts, if they are large."""

@@ -375,12 +375,9 @@ def _in_order(weights: Variable, axis: Axis, x: Variable) -> Variable:
 
 def _weight_shape(x: Variable, weights: Variable, axis: Axis) -> Shape:
     spec = x.node.spec
-    expected = tuple(spec.shape[a] for a in _axes_as_given(axis, spec.ndim))
+    given = axis if isinstance(axis, Sequence) else reduced_axes(axis, spec.ndim)
+    expected = tuple(spec.shape[a % spec.ndim] for a in given)
     if weights.shape != expected:
         raise ShapeError(f"average: expected weights of shape {x.shape} or {expected}, got {weights.shape}")
     axes = reduced_axes(axis, spec.ndim)
     return tuple(n if i in axes else 1 for i, n in enumerate(spec.shape))
-
-
-def _axes_as_given(axis: Axis, ndim: int) -> tuple[int, ...]:
-    return tuple(a % ndim for a in axis) if isinstance(axis, Sequence) else reduced_axes(axis, ndim)

@@ -243,6 +243,14 @@ class LazyNamespace:
             self.__dict__[name] = value
         return value
 
+    def _resolved(self, name: str) -> Any:
+        if name in EXTENSIONS:
+            return LazyNamespace(lambda function: self._named(f"{name}.{function}"))
+        return self._named(name)
+
+    def _named(self, name: str) -> Any:
+        raise AttributeError(name)
+
 
 class KernelNamespace(LazyNamespace):
     """The namespace that gradient rules use: the library's names, and the best implementations of all declared kernels.
@@ -264,11 +272,6 @@ class KernelNamespace(LazyNamespace):
 
     def __repr__(self) -> str:
         return f"<the names and kernels of {getattr(self.__dict__.get('backend'), 'name', 'no backend')}>"
-
-    def _resolved(self, name: str) -> Any:
-        if name in EXTENSIONS:
-            return LazyNamespace(lambda function: self._named(f"{name}.{function}"))
-        return self._named(name)
 
     def _named(self, name: str) -> Any:
         """Return the kernel `name`, or else the library's function, dtype or constant of this name."""

@@ -2,7 +2,7 @@
 
 import dis
 import sys
-from types import FrameType, ModuleType
+from types import FrameType
 
 PACKAGE = __name__.partition(".")[0]
 
@@ -30,14 +30,11 @@ def called(function: str) -> str:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and (module := frame.f_globals.get("__name__", "")).startswith("xpgrad."):
         code = frame.f_code.co_name
-        if module.startswith(PACKAGES) and any(code in vars(known) for known in _imported()):
+        public = [vars(sys.modules[package]) for package in PACKAGES if package in sys.modules]
+        if module.startswith(PACKAGES) and any(code in names for names in public):
             name = code
         frame = frame.f_back
     return name
-
-
-def _imported() -> list[ModuleType]:
-    return [sys.modules[package] for package in PACKAGES if package in sys.modules]
 
 
 def text_of(error: BaseException) -> str:

@@ -102,8 +102,11 @@ class Programs:
         """
         return function(*arrays, *(None for _ in specs))  # type: ignore[no-any-return]  # a tuple of arrays
 
-    def in_threads(self, function: Callable[..., Any], arrays: Sequence[Any]) -> Any:
-        """Return ``function(*arrays)`` for an elementwise function of large arrays, which threads may share."""
+    def in_threads(self, function: Callable[..., Any], arrays: Sequence[Any], holders: Sequence[Any] = ()) -> Any:
+        """Return ``function(*arrays)`` for an elementwise function of large arrays, which threads may share.
+
+        A result may take the memory of an array if only its holder, a Variable or None, has it, and only the call that.
+        """
         return function(*arrays)
 
     def in_cache(self, function: Callable[..., Any], arrays: Sequence[Array]) -> None:

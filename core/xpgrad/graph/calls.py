@@ -51,7 +51,7 @@ def unary(definition: Definition) -> Function:
             mode -= LIFTED
         spec = node.spec
         try:
-            out = in_threads(plan, array) if spec.blocked else plan.kernel(array)
+            out = in_threads(plan, (array,), None if keep_first else x) if spec.blocked else plan.kernel(array)
         except Exception as error:
             return after_error(error, definition, (x,), [array], {})
         if type(out) is not plan.array_type:
@@ -131,7 +131,11 @@ def binary(definition: Definition, *, is_operator: bool) -> Function:  # noqa: C
             scalar = plain_scalar(x2, kind) if scalars_fit else x2
             return general(definition, x1, x2) if scalar is x2 else binary(x1, scalar)
         try:
-            out = plan.kernel(array1, array2) if spec is None or not spec.blocked else in_threads(plan, array1, array2)
+            if spec is None or not spec.blocked:
+                out = plan.kernel(array1, array2)
+            else:
+                first, second, _ = kept_by_bits[0 if mode else 1 if node2 is None else 3]
+                out = in_threads(plan, (array1, array2), None if first else x1, None if second else node2 and x2)
         except Exception as error:
             return after_error(error, definition, (x1, x2), [array1, array2], {})
         if type(out) is not plan.array_type:
@@ -193,7 +197,7 @@ def reflected(definition: Definition) -> Function:  # noqa: C901 - as above
     """Return the reflected operator, for a scalar or an array on the left."""
     plans, scalars_fit, same = definition.plans, definition.elementwise, definition.same_dtype
     keeps_constant, keeps_own, keeps_result = _kept(definition, (False, True))
-    differentiable = definition.inputs[1] in definition.rules
+    differentiable, lent = definition.inputs[1] in definition.rules, not keeps_own or None
 
     def reflected(x2: Any, x1: Any, /) -> Any:
         try:
@@ -226,7 +230,7 @@ def reflected(definition: Definition) -> Function:  # noqa: C901 - as above
             scalar = plain_scalar(x1, kind) if scalars_fit else x1
             return operate(definition, x1, x2) if scalar is x1 else reflected(x2, scalar)
         try:
-            out = in_threads(plan, constant, own) if spec.blocked else plan.kernel(constant, own)
+            out = in_threads(plan, (constant, own), None, lent and x2) if spec.blocked else plan.kernel(constant, own)
         except Exception as error:
             return after_error(error, definition, (x1, x2), [constant, own], {})
         if type(out) is not plan.array_type:
@@ -258,9 +262,9 @@ def reflected(definition: Definition) -> Function:  # noqa: C901 - as above
     return reflected
 
 
-def in_threads(plan: Any, *arrays: Any) -> Any:
-    """Return the result of a plan's kernel for large arrays, of which threads may compute parts."""
-    return programs_of(plan.backend).in_threads(plan.kernel, arrays)
+def in_threads(plan: Any, arrays: tuple[Any, ...], *holders: Any) -> Any:
+    """Return the result of a plan's kernel for large arrays, see `Programs.in_threads`."""
+    return programs_of(plan.backend).in_threads(plan.kernel, arrays, holders)
 
 
 def _kept(definition: Definition, needed: tuple[bool, ...]) -> tuple[bool, ...]:

@@ -4,7 +4,7 @@ import functools
 from typing import Any
 
 from xpgrad.backend.backend import Backend
-from xpgrad.backend.kernels import EXTENSIONS, LazyNamespace, table
+from xpgrad.backend.kernels import LazyNamespace, table
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.slot import slot
 from xpgrad.graph.variable import Variable
@@ -33,11 +33,6 @@ class RecordedNamespace(LazyNamespace):
     def spec_of(self, x: Any) -> Spec:
         """Return shape, dtype and device of `x`, a Variable or an array."""
         return x._node.spec if isinstance(x, Variable) else self.backend.spec(x)
-
-    def _resolved(self, name: str) -> Any:
-        if name in EXTENSIONS:
-            return LazyNamespace(lambda function: self._named(f"{name}.{function}"))
-        return self._named(name)
 
     def _named(self, name: str) -> Any:
         definition: Any = table.definition(name)

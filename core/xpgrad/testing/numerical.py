@@ -1,6 +1,6 @@
 """Numerical gradients: central differences, element by element, on arrays of any backend."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -94,7 +94,7 @@ def _by_element(
     original = x.array if isinstance(x, Variable) else None
     try:
         for index in np.ndindex(values.shape):
-            for unit in _units(values):
+            for unit in (1.0, 1j) if np.iscomplexobj(values) else (1.0,):
 
                 def at(delta: float, index: tuple[int, ...] = index, unit: complex = unit) -> list[Any]:
                     changed = values.copy()
@@ -109,10 +109,6 @@ def _by_element(
         else:
             _write(x, values)
     return like(gx, as_array(x))
-
-
-def _units(values: Any) -> Iterable[complex]:
-    return (1.0, 1j) if np.iscomplexobj(values) else (1.0,)
 
 
 def _write(x: Any, values: Any) -> None:

@@ -205,6 +205,25 @@ def test_arrays_that_the_graph_keeps_are_not_overwritten(times) -> None:
     np.testing.assert_array_equal(x.grad, total)
 
 
+@pytest.mark.parametrize("recorded", [False, True])
+def test_gradients_of_a_sum_of_products_own_their_memory(recorded) -> None:
+    x1, x2, w = leaf((SIZE,)), leaf((SIZE,), start=9), spread((SIZE,), start=7)
+    before = x2.array.copy()
+    h = -x1
+    y = xp.sum(h * w + x1 * x2 + xp.exp(x2) * xp.tanh(x2))
+    y.backward(retain_grad=True, enable_double_backprop=recorded)
+    assert not any(np.shares_memory(g, a) for g in (h.grad, x1.grad, x2.grad) for a in (w, x1.array, x2.array))
+    np.testing.assert_array_equal(h.grad, w)
+    np.testing.assert_array_equal(x1.grad, x2.array - w)
+    e, t = np.exp(before), np.tanh(before)
+    np.testing.assert_allclose(x2.grad, (x1.array + t * e) + tanh_x(e, before, t), 0, 1e-14)
+    np.testing.assert_array_equal(x2.array, before)
+    alone = leaf((SIZE,))
+    xp.sum(alone * w).backward(enable_double_backprop=recorded)
+    assert alone.grad.tobytes() == w.tobytes()
+    assert not np.shares_memory(alone.grad, w)
+
+
 # Invisible arrays are reused
 
 
