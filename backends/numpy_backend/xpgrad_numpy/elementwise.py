@@ -19,6 +19,7 @@ from xpgrad_numpy.temporaries import temporary
 
 BLOCK = 2**19  # bytes of a cotangent: smaller blocks need too many calls; a core's cache holds one to four blocks
 BLOCKS_FROM = 16 * BLOCK  # bytes: smaller arrays stay in the cache whole
+ADDED_FROM = 4 * BLOCK  # the same for gradients that are added to others
 SHARED_FROM = 2**21  # bytes of an array; to wake a thread takes as long as the loops of smaller ones
 LIGHT_FROM = 2**23  # the same for loops at the speed of memory
 LIGHT = frozenset((np.add, np.subtract, np.multiply, np.divide, np.negative, np.absolute, np.square, np.sqrt))
@@ -47,13 +48,14 @@ Arrays = Sequence[Array | None]
 
 def vjps(names: Sequence[str | None], rules: Rules) -> Kernel:
     """Return the function that `Programs.blockwise` describes."""
-    into = [INTO.get(name) if name else None for name in names]
+    into = [(INTO.get(name) or LOOPS.get(name)) if name else None for name in names]
     loops = [LOOPS[name] for name in names if name in LOOPS]
 
     def compute(gy: Array, values: Values, totals: Arrays, owned: bool) -> Any:
-        if len(loops) == len(names):
-            return _by_loops(loops, gy, values, owned)
-        return _in_blocks(rules, into, gy, values, totals, owned)
+        gxs = NotImplemented
+        if len(loops) < len(names) or any(total is not None for total in totals):
+            gxs = _in_blocks(rules, into, gy, values, totals, owned)
+        return _by_loops(loops, gy, values, owned) if gxs is NotImplemented and len(loops) == len(names) else gxs
 
     return compute
 
@@ -92,7 +94,7 @@ def _by_loops(loops: Sequence[np.ufunc], gy: Array, values: Values, owned: bool)
 
 def _in_blocks(rules: Rules, into: Sequence[Any], gy: Array, values: Values, totals: Arrays, owned: bool) -> Any:
     """Return the results of the rules on all blocks, None for those added to totals, or NotImplemented."""
-    if gy.nbytes < BLOCKS_FROM:
+    if gy.nbytes < BLOCKS_FROM and (gy.nbytes < ADDED_FROM or all(total is None for total in totals)):
         return NotImplemented
     flat, shape = _flat(gy, gy.shape), gy.shape
     operands = [[_flat(value, shape) for value in each] for each in values]

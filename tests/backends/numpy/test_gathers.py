@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from tests.backends.c_executor.groups_to_compile import needs_compiler
 
+from xpgrad.plugin import run_all
 from xpgrad_numpy.kernels import gathers
 from xpgrad_numpy.kernels.gathers import WIDE, _add_at
 
@@ -59,3 +60,24 @@ def test_parts_along_an_axis_are_added_in_c_with_the_same_bits(built: Any, dtype
     np.testing.assert_array_equal(found, expected)
     assert not gathers._add_rows(found.T, np.zeros(9, int), value.T, axis)
     assert not gathers._add_rows(found, np.full(9, 5), value, axis)
+
+
+@pytest.mark.parametrize("layouts", ["CC", "CF", "FC", "FF"])
+@pytest.mark.parametrize("number", [1, 2, 5])
+def test_threads_share_a_large_addition(monkeypatch: pytest.MonkeyPatch, number: int, layouts: str) -> None:
+    monkeypatch.setenv("XPGRAD_NUM_THREADS", str(number))
+    monkeypatch.setattr(gathers, "SHARED_FROM", 0)
+    calls: list[int] = []
+
+    def shared(task: Any, *sizes: int) -> None:
+        calls.append(number)
+        run_all(task, *sizes)
+
+    monkeypatch.setattr(gathers, "run_all", shared)
+    arrays = zip((np.linspace(1, end, 77).reshape(7, 11) for end in (2, 5)), layouts, strict=True)
+    total, g = (np.asfortranarray(x) if layout == "F" else x.copy() for x, layout in arrays)
+    expected, in_place = total + g, layouts != "FC"
+    found = gathers.accumulate(total, g)
+    assert (found is total) is in_place
+    assert (calls == [number]) is (layouts == "CC")
+    np.testing.assert_array_equal(found, expected)

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad.plugin import Spec
+from xpgrad.plugin import Spec, run_all, threads
 from xpgrad.types import Array, Dtype, Index
 
 MANY = 8  # number of parts from which a single call is faster
 WIDE = 512  # length of rows from which on adding row by row is faster
+SHARED_FROM = 2**23  # bytes of an array from which threads share an addition at the speed of memory
 LEAST = 2**13  # elements of rows from which a call of C is worth it
 EVERYTHING = slice(None)
 _BASIC = (int, slice, type(None), type(Ellipsis), np.integer)
@@ -46,7 +47,15 @@ def accumulate(total: Array, g: Array, /) -> Array:
         return total + g
     if not total.flags.c_contiguous and total.strides != g.strides:
         return total + g
-    return np.add(total, g, out=total)
+    if total.nbytes < SHARED_FROM or not (total.flags.c_contiguous and g.flags.c_contiguous):
+        return np.add(total, g, out=total)
+    sums, others = total.reshape(-1), g.reshape(-1)
+    run_all(
+        lambda first, last: np.add(sums[first:last], others[first:last], out=sums[first:last]),
+        total.size,
+        -(-total.size // threads()),
+    )
+    return total
 
 
 def scatter_add(spec: Spec, parts: list[tuple[Index, Array]], /) -> Array:
