@@ -8,7 +8,7 @@ import numpy as np
 
 from xpgrad.plugin import RowFunction, RowKernel, run_all, threads
 from xpgrad.types import Array, Dtype
-from xpgrad_numpy.kernels.rows import LINE, LONG, POINTER, SHARED, RowLibrary, address
+from xpgrad_numpy.kernels.rows import LINE, LONG, ORDERED, POINTER, SHARED, RowLibrary, address
 
 LEAST = 2**12
 """Number of all elements from which the kernel is compiled or loaded."""
@@ -74,6 +74,7 @@ class Joint:
             addresses += [*places, None, *(start + size * i for i in range(count)), *places[: len(function.levels)]]
         self.addresses = (POINTER * len(addresses))(*addresses)
         self.width, self.place = len(addresses) // len(groups), len(first)
+        self.shapes = [arrays[0].shape for arrays in groups]
         sizes = [arrays[0].size for arrays in groups]
         self.sizes = (LONG * len(groups))(*(n if n < SHARED else 0 for n in sizes))
         self.large = [(i, n) for i, n in enumerate(sizes) if n >= SHARED]
@@ -81,9 +82,8 @@ class Joint:
     def __call__(self, arrays: Sequence[Array], numbers: Sequence[Any]) -> bool:
         """Replace the arrays, unless one of the given arrays, one for each group, is not in C order."""
         dtype, addresses, place = self.numbers.dtype, self.addresses, self.place
-        for x, group in zip(arrays, self.groups, strict=True):
-            flags = x.flags
-            if x.shape != group[0].shape or x.dtype != dtype or not (flags.c_contiguous and flags.aligned):
+        for x, shape in zip(arrays, self.shapes, strict=True):
+            if x.shape != shape or (x.dtype is not dtype and x.dtype != dtype) or x.flags.num & ORDERED != ORDERED:
                 return False
             addresses[place] = address(x)
             place += self.width

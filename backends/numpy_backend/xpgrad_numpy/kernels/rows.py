@@ -225,9 +225,14 @@ def loop(name: str, dtype: Dtype) -> tuple[int, int | None] | None:
     return (address, data) if np.array_equal(y, ufunc(x)) else None
 
 
+FIRST = object.__basicsize__
+"""Where in an array's structure the address of the first element is; `ctypes.data` takes six times as long."""
+_address = POINTER.from_address
+
+
 def address(x: Array) -> Any:
-    """Return the address of the first element, from the object's structure: `ctypes.data` takes six times as long."""
-    return POINTER.from_address(id(x) + object.__basicsize__).value
+    """Return the address of the first element."""
+    return _address(id(x) + FIRST).value
 
 
 class RowLibrary:
@@ -341,16 +346,17 @@ def run(name: str, arrays: Sequence[Any], axis: Any, out: Array | None = None) -
     if columns > MAX_COLUMNS and not function.by_column:
         return NotImplemented
     for number, a in enumerate(arrays):
-        if a.flags.num & ORDERED != ORDERED and 0 in a.strides and a.shape == shape and name != "gate":
-            arrays[number] = np.ascontiguousarray(a)  # but for the gate, whose other kernel is as fast for them
+        if a.flags.num & ORDERED != ORDERED:
+            if 0 not in a.strides or a.shape != shape or name == "gate":  # whose other kernel is as fast for them
+                return NotImplemented
+            arrays[number] = np.ascontiguousarray(a)
+        if a.dtype is not dtype and a.dtype != dtype:
+            return NotImplemented
+    if out is not None and (out.shape != shape or out.dtype != dtype or out.flags.num & ORDERED != ORDERED):
+        return NotImplemented
     results = [out] if out is not None else [np.empty(layout.shapes[level], dtype) for level in function.levels]
     used = [*arrays, *results]
-    for a in used if out is not None else arrays:
-        if a.flags.num & ORDERED != ORDERED or not (a.dtype is dtype or a.dtype == dtype):
-            return NotImplemented
-    if out is not None and out.shape != shape:
-        return NotImplemented
-    addresses = (POINTER * len(used))(*map(address, used))
+    addresses = (POINTER * len(used))(*[_address(id(a) + FIRST).value for a in used])
     if x.size < SHARED and not layout.shared:
         if not function.call(addresses, rows, columns, 0, columns if function.by_column else rows):
             raise MemoryError(f"{name}: no memory for a row")
