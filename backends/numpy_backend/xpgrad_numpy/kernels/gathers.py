@@ -12,7 +12,7 @@ from xpgrad.types import Array, Dtype, Index
 
 MANY = 8  # number of parts from which a single call is faster
 WIDE = 512  # length of rows from which on adding row by row is faster
-SHARED_FROM = 2**23  # bytes of an array from which threads share an addition at the speed of memory
+SHARED_FROM = 2**22  # bytes of an array from which threads share an addition at the speed of memory
 LEAST = 2**13  # elements of rows from which a call of C is worth it
 EVERYTHING = slice(None)
 _BASIC = (int, slice, type(None), type(Ellipsis), np.integer)
