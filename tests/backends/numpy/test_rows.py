@@ -93,7 +93,10 @@ def test_kernels_agree_with_numpy_to_the_bit(rng: np.random.Generator, dtype: st
         gamma, beta = (rng.standard_normal(shape[split:]).astype(dtype) for _ in range(2))
         if rng.integers(2):
             gamma = gamma.reshape((1,) * split + gamma.shape)
-        for along, keepdims in ((None, False), (axis, False), (axis, True)):
+        channels = (0, *range(2, len(shape)))
+        for along, keepdims in ((None, False), (axis, False), (axis, True), (channels, False), (channels, True)):
+            if along is channels and (len(shape) < 3 or shape[1] == 1):
+                continue
             y, wanted = rows.sums(x, along, keepdims), np.add.reduce(x, along, keepdims=keepdims)
             if np.isfinite(wanted).all():
                 np.testing.assert_array_equal(y, wanted, strict=True)

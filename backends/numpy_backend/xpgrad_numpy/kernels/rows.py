@@ -392,13 +392,22 @@ def _in_threads(
 
 
 def sums(x: Array, axis: Any, keepdims: bool) -> Any:
-    """Return sums of a large array along its trailing axes or all, with NumPy's bits, or `NotImplemented`."""
+    """Return sums of a large array along trailing axes, all, or all but the channels, with NumPy's bits.
+
+    `NotImplemented` for other axes and arrays.
+    """
     if axis == ():  # which means a kernel without an axis in `run`
         return NotImplemented
-    y = _total(x) if axis is None and not keepdims else run("row_sums", (x,), axis)
+    of_channels = x.ndim > 2 and axis == (0, *range(2, x.ndim)) and x.shape[1] > 1
+    along = tuple(range(2, x.ndim)) if of_channels else axis
+    y = _total(x) if axis is None and not keepdims else run("row_sums", (x,), along)
+    if of_channels and y is not NotImplemented:
+        y = np.add.reduce(y, 0, keepdims=True)  # image by image, as NumPy does
     if y is NotImplemented or not np.isfinite(y).all():  # NumPy warns
         return NotImplemented
-    return y if keepdims or axis is None else y.reshape(x.shape[: _split(x.shape, axis)])
+    if keepdims or axis is None:
+        return y
+    return y.reshape(x.shape[1:2] if of_channels else x.shape[: _split(x.shape, axis)])
 
 
 def _total(x: Array) -> Any:
