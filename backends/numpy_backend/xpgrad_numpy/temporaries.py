@@ -15,8 +15,10 @@ from typing import Any
 
 from xpgrad.types import Array
 
-COUNTED = sys.implementation.name == "cpython" and sys.version_info < (3, 14)
-"""Whether all references are counted; later versions borrow those of local variables."""
+COUNTED = (
+    sys.implementation.name == "cpython" and sys.version_info < (3, 14) and "t" not in getattr(sys, "abiflags", "")
+)
+"""Whether all references are counted; later and free-threaded versions borrow those of local variables."""
 OF_FUNCTION, OF_OPERATOR, OF_ARRAY = 4, 5, 5
 """References to the operand of a function or an operator, and to its array, by the call itself and the look-up."""
 OPERATORS = frozenset((opcode.opmap.get("BINARY_OP"), opcode.opmap["UNARY_NEGATIVE"]))

@@ -35,7 +35,8 @@ INTERNAL = {
     "xpgrad-torch": {
         "xpgrad.array_api.half_precision", "xpgrad.array_api.shared.axes", "xpgrad.config", "xpgrad.interop",
         "xpgrad.interop.foreign", "xpgrad.interop.framework", "xpgrad.interop.ours", "xpgrad.interop.sharing",
-        "xpgrad.transforms.leaves", "xpgrad.transforms.trace.program", "xpgrad.transforms.trees",
+        "xpgrad.transforms.enclosing.array", "xpgrad.transforms.leaves", "xpgrad.transforms.trace.program",
+        "xpgrad.transforms.trees",
     },
 }  # fmt: skip
 """The modules from which a plugin imports other than public names; only these plugins do so."""

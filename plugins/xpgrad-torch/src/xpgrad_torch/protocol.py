@@ -6,7 +6,6 @@ PyTorch also calls the protocol for ``tensor * v``. The tables load with the fir
 from typing import Any
 
 from xpgrad import Variable
-from xpgrad.backend.plugins import plugins
 from xpgrad.errors import BackendMismatch
 from xpgrad.transforms.enclosing.array import TransformedArray
 
@@ -53,7 +52,7 @@ def _check(name: str, x: Any) -> None:
 
 
 def function_of_arrays(
-    cls: type, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    cls: type[TransformedArray], func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
 ) -> Any:
     """Return the result of a function of PyTorch on the arrays of a transformation: a compiled function records it.
 
@@ -61,8 +60,7 @@ def function_of_arrays(
     """
     if any(issubclass(kind, Variable) for kind in types):
         return NotImplemented  # whose protocol calls the function
-    backend: Any = plugins.by_type[cls]
-    options, name = kwargs or {}, func.__name__
+    backend, options, name = cls.backend, kwargs or {}, func.__name__
     if name == "__setitem__" or name.startswith("__i") or (name.endswith("_") and not name.startswith("__")):
         given = backend.replaced((args, options), lambda x: x.exported())
         return func(*given[0], **given[1])
