@@ -5,7 +5,6 @@ import pytest
 
 import xpgrad
 import xpgrad.functions as F
-from xpgrad.utils.type_check import InvalidType
 
 
 def gradient(device, f, values):
@@ -36,12 +35,6 @@ def test_nan_passes_through_rectifiers(device, f, least):
     y = f(xpgrad.Variable(device.send(np.asarray([np.nan, -np.inf, np.inf], np.float32))))
     np.testing.assert_array_equal(xpgrad.get_device(-1).send(y.array), [np.nan, least, np.inf])
     assert np.isnan(gradient(device, F.elu, [np.nan]))[0]
-
-
-@pytest.mark.parametrize(("f", "name"), [(F.prelu, "W"), (F.swish, "beta")])
-def test_parameters_of_features_fit_them(f, name):
-    with pytest.raises(InvalidType, match=rf"{name} of the shape of x from axis 1 on, \(3,\)"):
-        f(np.ones((2, 3, 4)), np.ones(4))
 
 
 @pytest.mark.parametrize("f", [F.sigmoid, F.softplus, F.elu, F.tanh])
@@ -80,22 +73,8 @@ def test_softmax_of_large_logits_does_not_overflow(device, f):
     np.testing.assert_allclose(np.exp(y) if f is F.log_softmax else y, expected, rtol=1e-6, atol=1e-30)
 
 
-@pytest.mark.parametrize("pool_size", [0, -1])
-def test_maxout_needs_a_positive_pool_size(pool_size):
-    with pytest.raises(ValueError, match=f"maxout: pool_size must be a positive integer, got {pool_size}"):
-        F.maxout(np.ones((2, 4)), pool_size)
-
-
-def test_maxout_shares_ties_and_needs_a_multiple(device):
+def test_maxout_shares_ties(device):
     assert gradient(device, lambda x: F.maxout(x, 2, axis=0), [1.0, 1.0, 3.0, 2.0]).tolist() == [0.5, 0.5, 1, 0]
-    with pytest.raises(InvalidType, match="x with a multiple of 3 elements along axis 1"):
-        F.maxout(np.ones((2, 4)), 3)
-
-
-@pytest.mark.parametrize("f", [F.crelu, lambda x, axis: F.maxout(x, 1, axis)])
-def test_an_axis_out_of_range_raises(f):
-    with pytest.raises(InvalidType, match="x with an axis 2"):
-        f(np.ones((2, 3)), axis=2)
 
 
 def test_slopes_of_rrelu_are_drawn_in_training_and_can_be_given_again(device):
@@ -117,8 +96,3 @@ def test_outside_of_training_the_slope_of_rrelu_is_the_middle(device):
         y, r = F.rrelu(x, 0.25, 0.5, return_r=True)
     assert xpgrad.get_device(-1).send(y.array).tolist() == [-0.375, 2.0]
     assert xpgrad.get_device(-1).send(r).tolist() == [0.375, 0.375]
-
-
-def test_slopes_are_like_x():
-    with pytest.raises(InvalidType, match="r of the shape and dtype of x"):
-        F.rrelu(np.ones(3), r=np.ones(2))

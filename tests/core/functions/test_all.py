@@ -98,9 +98,8 @@ def test_shapes_and_axes_that_do_not_fit_are_invalid_types(name, kind, arguments
     assert str(again) == str(caught.value) == again.actual
 
 
-@pytest.mark.parametrize("name", sorted(F.__all__))
-def test_functions_can_be_pickled(name):
-    assert pickle.loads(pickle.dumps(getattr(F, name))) is getattr(F, name)
+def test_functions_can_be_pickled():
+    assert [name for name in F.__all__ if pickle.loads(pickle.dumps(getattr(F, name))) is not getattr(F, name)] == []
 
 
 def test_other_arguments_go_by_name():
@@ -182,10 +181,3 @@ def test_narrow_dtypes_stay(dtype):
         if {str(y.dtype) for y in found} != {dtype}:
             wrong[case.name] = [str(y.dtype) for y in found]
     assert not wrong
-
-
-@pytest.mark.parametrize(("name", "ndim"), MATRICES.items())
-def test_matrices_of_another_shape_raise(name, ndim):
-    for shape in ((2,) * (5 - ndim), (3,) * (ndim - 1) + (2,)):
-        with pytest.raises(InvalidType, match=rf"(?s){name} \(Forward\).*Expect: x of shape .*M, M\)"):
-            getattr(F, name)(np.ones(shape))

@@ -5,7 +5,6 @@ import pytest
 
 import xpgrad
 import xpgrad.functions as F
-from xpgrad.utils.type_check import InvalidType
 
 COST = np.asarray([[0.0, 2.0], [-1.0, 0.5]])
 XS = [np.asarray([[1.0, 0.0], [0.0, 3.0], [2.0, 1.0]]), np.asarray([[0.5, 0.0], [0.0, 0.0]]), np.asarray([[4.0, 0.0]])]
@@ -29,23 +28,6 @@ def test_a_chain_of_one_step_is_a_softmax():
     np.testing.assert_allclose(loss.array, F.softmax_cross_entropy(XS[0], YS[0], reduce="no").array, rtol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: F.crf1d(COST, XS[::-1], YS[::-1]), "in descending order of B_t"),
-        (lambda: F.crf1d(COST, XS, YS[:2]), "ys of a label for each row of xs"),
-        (lambda: F.crf1d(COST[:1], XS, YS), r"cost of shape \(K, K\)"),
-        (lambda: F.crf1d(COST.astype("f"), XS, YS), r"cost of shape \(K, K\)"),
-        (lambda: F.crf1d(COST, XS, XS), "ys of an integer dtype"),
-        (lambda: F.argmax_crf1d(COST, []), "at least one step"),
-    ],
-)
-def test_invalid_arguments_of_chains_raise(call, message):
-    with pytest.raises(InvalidType, match=message):
-        call()
-
-
-NAME = "connectionist_temporal_classification"
 LOGITS = [np.asarray([[0.0, 1.0, 2.0]]), np.asarray([[1.0, 0.0, 0.5]])]
 
 
@@ -76,20 +58,3 @@ def test_mean_is_over_the_batch():
     x = [np.concatenate([each, each[:, ::-1]]) for each in LOGITS]
     each = ctc([[1], [2]], x, reduce="no")
     assert float(ctc([[1], [2]], x)) == pytest.approx(each.array.mean(), rel=1e-12)
-
-
-def test_invalid_arguments_of_classification_raise():
-    with pytest.raises(TypeError, match=f"{NAME}: x must be a list or tuple of arrays"):
-        ctc([[1]], np.stack(LOGITS))
-    with pytest.raises(ValueError, match="blank_symbol must be from 0 to 2, got 3"):
-        ctc([[1]], blank=3)
-    with pytest.raises(ValueError, match="reduce must be 'mean' or 'no', got 'sum'"):
-        ctc([[1]], reduce="sum")
-    for call, message in (
-        (lambda: ctc([1]), r"t of shape \(B, M\) with M > 0"),
-        (lambda: ctc([[1]], []), "at least one array"),
-        (lambda: ctc([[1]], [LOGITS[0], LOGITS[1][:, :2]]), "all of one shape"),
-        (lambda: ctc([[1]], label_length=np.asarray([1, 1])), r"label_length of shape \(1,\)"),
-    ):
-        with pytest.raises(InvalidType, match=message):
-            call()

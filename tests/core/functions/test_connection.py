@@ -5,7 +5,6 @@ import pytest
 
 import xpgrad
 import xpgrad.functions as F
-from xpgrad.utils.type_check import InvalidType
 
 
 def arrays(*shapes, dtype=np.float32):
@@ -37,39 +36,6 @@ def test_raw_arrays_have_no_gradient_and_cost_none(device):
     assert y.requires_grad
     assert not F.linear(x, W).requires_grad
     assert F.linear(xpgrad.Variable(x), W).creator_node.pullback.needed == (True, False, False)
-
-
-@pytest.mark.parametrize(
-    ("shapes", "message"),
-    [
-        (
-            ((2, 3), (4, 5)),
-            r"W of shape \(out, 3\), for the features of x\nActual: x is float32 \(2, 3\), W is .* \(4, 5\)",
-        ),
-        (((2, 3), (3,)), r"W of shape \(out, 3\)"),
-        (((2, 3), (4, 3), (3,)), r"b of shape \(4,\), as W is float32 \(4, 3\)\nActual: b is float32 \(3,\)"),
-        (((2, 3), (4, 3), (1, 4)), r"b of shape \(4,\)"),
-        (((3,), (4, 3)), r"x with more than 1 axes\nActual: x is float32 \(3,\)"),
-    ],
-)
-def test_shapes_that_do_not_fit(shapes, message):
-    with pytest.raises(
-        InvalidType, match=rf"Invalid operation is performed in: linear \(Forward\)\n\nExpect: {message}"
-    ):
-        F.linear(*arrays(*shapes))
-
-
-@pytest.mark.parametrize("which", [0, 1, 2])
-def test_integers_raise(which):
-    given = arrays((2, 3), (4, 3), (4,))
-    given[which] = given[which].astype(int)
-    with pytest.raises(InvalidType, match=f"{'xWb'[which]} of a real floating-point dtype"):
-        F.linear(*given)
-
-
-def test_n_batch_axes_is_at_least_one():
-    with pytest.raises(ValueError, match="n_batch_axes must be at least 1, got 0"):
-        F.linear(*arrays((2, 3), (4, 3)), n_batch_axes=0)
 
 
 def test_arrays_of_two_devices_raise():

@@ -6,7 +6,6 @@ import pytest
 import xpgrad
 import xpgrad.functions as F
 from xpgrad.testing.arrays import on_host
-from xpgrad.utils.type_check import InvalidType
 from xpgrad_numpy.kernels import convolution as kernels
 from xpgrad_numpy.kernels import patches
 
@@ -74,52 +73,3 @@ def test_a_wider_weight_keeps_the_dtype_of_the_images_and_gets_a_gradient_of_its
     y = F.convolution_1d(x, W)
     F.sum(y).backward()
     assert (y.dtype, x.grad.dtype, W.grad.dtype) == (np.float32, np.float32, np.float64)
-
-
-@pytest.mark.parametrize(
-    ("function", "shapes", "message"),
-    [
-        (
-            F.convolution_2d,
-            ((2, 3, 4), (4, 3, 2, 2)),
-            r"convolution_2d \(Forward\)\n\nExpect: x of shape \(N, C, \*D\) ",
-        ),
-        (F.convolution_2d, ((2, 3, 4, 4), (4, 2, 2, 2)), r"where x has 3 channels and groups is 1"),
-        (F.convolution_2d, ((2, 3, 4, 4), (4, 3, 2)), r"W of shape \(N, C, \*D\) with 2 axes D"),
-        (F.convolution_2d, ((2, 3, 4, 4), (4, 3, 5, 2)), r"which gives an output of \(0, 3\)"),
-        (F.convolution_2d, ((2, 3, 4, 4), (4, 3, 2, 2), (3,)), r"b of shape \(4,\)"),
-        (F.convolution_nd, ((2, 3), (4, 3)), r"with one or more axes D"),
-        (F.deconvolution_2d, ((2, 3, 4, 4), (4, 3, 2, 2)), r"W of shape \(C, out / groups, ...\)"),
-        (F.deconvolution_1d, ((2, 3, 4), (3, 5, 2), (3,)), r"b of shape \(5,\)"),
-        (F.depthwise_convolution_2d, ((2, 3, 4, 4), (2, 4, 2, 2)), r"W of shape \(M, 3, KH, KW\)"),
-    ],
-)
-def test_shapes_that_do_not_fit(function, shapes, message):
-    with pytest.raises(InvalidType, match=message):
-        function(*[ones(*shape) for shape in shapes])
-
-
-def test_an_outsize_that_no_convolution_reduces_to_x_raises():
-    with pytest.raises(InvalidType, match=r"x with \(8, 8\) windows in the output of size \(9, 9\)"):
-        F.deconvolution_2d(ones(1, 1, 4, 4), ones(1, 1, 2, 2), outsize=(9, 9))
-
-
-def test_integers_raise():
-    with pytest.raises(InvalidType, match="x of a floating-point dtype"):
-        F.convolution_1d(ones(1, 1, 4, dtype=int), ones(1, 1, 2))
-    with pytest.raises(InvalidType, match="W of a floating-point dtype"):
-        F.convolution_1d(ones(1, 1, 4), ones(1, 1, 2, dtype=int))
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"stride": 0}, "stride to be an int or 2 ints, each at least 1, got 0"),
-        ({"pad": (1, -1)}, "pad to be an int or 2 ints, each at least 0"),
-        ({"dilate": (1, 1, 1)}, "dilate to be an int or 2"),
-        ({"groups": 0}, "groups to be at least 1"),
-    ],
-)
-def test_options_out_of_range_raise(options, message):
-    with pytest.raises(ValueError, match=message):
-        F.convolution_2d(ones(1, 1, 4, 4), ones(1, 1, 2, 2), **options)

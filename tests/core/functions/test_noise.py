@@ -5,7 +5,6 @@ import pytest
 
 import xpgrad
 import xpgrad.functions as F
-from xpgrad.utils.type_check import InvalidType
 
 
 def ones(device, shape=(100, 100)):
@@ -52,20 +51,8 @@ def test_a_mask_can_be_used_again(device):
     np.testing.assert_array_equal(host(F.dropout(x, mask=mask).array), host(y.array))
 
 
-@pytest.mark.parametrize("ratio", [-0.1, 1.0, float("nan")])
-def test_the_ratio_is_below_one(ratio):
-    with pytest.raises(ValueError, match="ratio must be from 0 to below 1"):
-        F.dropout(np.ones(3), ratio)
-
-
 def test_ratio_zero_keeps_all(device):
     assert (host(F.dropout(ones(device), ratio=0.0).array) == 1).all()
-
-
-@pytest.mark.parametrize("mask", [np.ones(2), np.ones(3, "f")])
-def test_the_mask_is_like_the_array(mask):
-    with pytest.raises(InvalidType, match="mask of the shape and dtype of x"):
-        F.dropout(np.ones(3), mask=mask)
 
 
 class TestZoneout:
@@ -86,12 +73,6 @@ class TestZoneout:
         with xpgrad.using_config("train", False):
             assert F.zoneout(np.zeros(3), x) is x
 
-    def test_wrong_inputs(self):
-        with pytest.raises(InvalidType, match="h and x of one shape and dtype"):
-            F.zoneout(np.ones(2), np.ones(3))
-        with pytest.raises(ValueError, match="zoneout: ratio must be from 0 to 1, got"):
-            F.zoneout(np.ones(2), np.ones(2), 1.5)
-
 
 class TestGaussian:
     """`gaussian`."""
@@ -108,12 +89,6 @@ class TestGaussian:
         assert device.is_array_supported(eps)
         np.testing.assert_array_equal(host(F.gaussian(x, x, eps=eps).array), host(y.array))
 
-    def test_wrong_inputs(self):
-        with pytest.raises(InvalidType, match="ln_var of the shape and dtype of mean"):
-            F.gaussian(np.ones(2), np.ones(3))
-        with pytest.raises(InvalidType, match="eps of the shape and dtype of mean"):
-            F.gaussian(np.ones(2), np.ones(2), eps=np.ones(2, "f"))
-
 
 class TestGumbelSoftmax:
     """`gumbel_softmax`."""
@@ -124,10 +99,6 @@ class TestGumbelSoftmax:
         y = host(F.gumbel_softmax(device.send(np.tile(np.log(p), (20_000, 1)))).array)
         np.testing.assert_allclose(y.sum(axis=1), 1)
         np.testing.assert_allclose(np.bincount(y.argmax(axis=1)) / 20_000, p, atol=0.017)  # 5 standard errors
-
-    def test_an_axis_that_is_not_there(self):
-        with pytest.raises(InvalidType, match="x with an axis 1"):
-            F.gumbel_softmax(np.ones(3))
 
 
 class TestDropconnect:
@@ -148,16 +119,3 @@ class TestDropconnect:
         y = F.simplified_dropconnect(x, W, train=False)
         np.testing.assert_array_equal(y.array, x @ W.T)
         assert y.dtype == np.float32
-
-    @pytest.mark.parametrize(
-        ("args", "message"),
-        [
-            ((np.ones((2, 3)), np.ones((4, 2))), r"x of shape \(N, ...\) and W of shape \(M, 3\)"),
-            ((np.ones(3), np.ones((4, 3))), r"x of shape \(N, ...\)"),
-            ((np.ones((2, 3)), np.ones((4, 3)), np.ones(3)), r"b of shape \(4,\)"),
-            ((np.ones((2, 3)), np.ones((4, 3)), None, 0.5, True, np.ones((4, 3))), r"mask of shape \(2, 4, 3\)"),
-        ],
-    )
-    def test_wrong_shapes(self, args, message):
-        with pytest.raises(InvalidType, match=message):
-            F.simplified_dropconnect(*args)

@@ -1,13 +1,10 @@
 """Pooling: ties, NaN, windows in the padding, and errors."""
 
 import numpy as np
-import pytest
 
 import xpgrad
 import xpgrad.functions as F
-from xpgrad.errors import ShapeError
 from xpgrad.testing.arrays import on_host
-from xpgrad.utils.type_check import InvalidType
 
 PICTURE = np.asarray([[[[1.0, 3.0, 3.0], [3.0, 0.0, 1.0]]]])
 
@@ -47,23 +44,3 @@ def test_indices_say_where_upsampling_puts_elements_back(device):
     np.testing.assert_array_equal(on_host(indices), [[[[1, 2]]]])
     back = F.upsampling_2d(y, indices, 2, cover_all=False)
     np.testing.assert_array_equal(on_host(back), np.where((x == 5) | (x == 9), x, 0))
-
-
-def test_invalid_arguments_raise():
-    x = np.ones((1, 1, 4, 4))
-    with pytest.raises(InvalidType, match="x of a floating-point dtype"):
-        F.max_pooling_2d(x.astype(int), 2)
-    with pytest.raises(InvalidType, match="x of a real floating-point dtype"):
-        F.max_pooling_2d(x.astype(complex), 2)
-    with pytest.raises(ShapeError, match=r"(?s)average_pooling_1d .*with one axis D"):
-        F.average_pooling_1d(x, 2)
-    with pytest.raises(InvalidType, match=r"windows of \(5, 5\) fit"):
-        F.average_pooling_2d(x, 5)
-    with pytest.raises(ValueError, match="average_pooling_2d: pad_value must be 0 or None, got 1"):
-        F.average_pooling_2d(x, 2, pad_value=1)
-    with pytest.raises(ValueError, match="ksize to be an int or 2 ints"):
-        F.max_pooling_2d(x, (2, 2, 2))
-    with pytest.raises(InvalidType, match=r"indexes of the shape of x, \(1, 1, 4, 4\)"):
-        F.upsampling_2d(x, np.zeros((1, 1, 2, 2), int), 2)
-    with pytest.raises(InvalidType, match="indexes of an integer dtype"):
-        F.upsampling_2d(x, x, 2)

@@ -8,7 +8,6 @@ import xpgrad.functions as F
 from xpgrad import transforms
 from xpgrad.errors import BatchError
 from xpgrad.testing.arrays import on_host
-from xpgrad.utils.type_check import InvalidType
 
 FUNCTIONS = ("roi_average_align_2d", "roi_average_pooling_2d", "roi_max_align_2d", "roi_max_pooling_2d")
 
@@ -62,30 +61,3 @@ def test_an_adaptive_number_of_samples_is_not_known_in_a_batch():
     align = transforms.vmap(lambda r: F.roi_average_align_2d(x, r, indices, 2, 1.0))
     with pytest.raises(BatchError, match="value of a batched array is needed"):
         align(rois)
-
-
-def test_invalid_regions_raise():
-    x, rois, indices = np.ones((2, 3, 5, 4)), np.zeros((2, 4)), np.zeros(2, int)
-    for name in FUNCTIONS:
-        function = getattr(F, name)
-        with pytest.raises(InvalidType, match=rf"(?s){name} .*x of shape \(N, C, H, W\) with pixels"):
-            function(x[0], rois, indices, 2, 1.0)
-        with pytest.raises(InvalidType, match=r"rois of shape \(R, 4\)"):
-            function(x, rois[:, :3], indices, 2, 1.0)
-        with pytest.raises(InvalidType, match="rois of a real floating-point dtype"):
-            function(x, indices, indices, 2, 1.0)
-        with pytest.raises(InvalidType, match="roi_indices of an integer dtype"):
-            function(x, rois, rois[:, 0], 2, 1.0)
-        with pytest.raises(InvalidType, match=r"roi_indices of shape \(2,\)"):
-            function(x, rois, indices[:1], 2, 1.0)
-        for outsize in (0, (2, -1), 2.0, (1, 2, 3)):
-            with pytest.raises(TypeError, match=f"{name}: expected outsize to be an int of at least 1 or a pair"):
-                function(x, rois, indices, outsize, 1.0)
-        for scale in (0, -1.0, "1"):
-            with pytest.raises(TypeError, match="expected spatial_scale to be a number greater than 0"):
-                function(x, rois, indices, 2, scale)
-    for ratio in (0, (1, 0), 1.5):
-        with pytest.raises(TypeError, match=r"expected sampling_ratio to be an int of at least 1 or .*, or None"):
-            F.roi_max_align_2d(x, rois, indices, 2, 1.0, ratio)
-    with pytest.raises(InvalidType, match=r"rois of shape \(R, 5\)"):
-        F.roi_pooling_2d(x, rois, 2, 2, 1.0)

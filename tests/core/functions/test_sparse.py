@@ -7,7 +7,6 @@ import xpgrad
 import xpgrad.functions as F
 from xpgrad import Variable, transforms
 from xpgrad.utils import CooMatrix, to_coo
-from xpgrad.utils.type_check import InvalidType
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(4, 5)) * (RNG.random((4, 5)) < 0.4)
@@ -99,17 +98,3 @@ def test_transformed_products():
     np.testing.assert_allclose(xpgrad.compile(lambda b: F.sparse_matmul(sparse, b))(b[0]), y[0])
     _, tangent = transforms.jvp(lambda b: F.sparse_matmul(sparse, b), (b[0],), (b[1],))
     np.testing.assert_allclose(xpgrad.as_array(tangent), y[1])
-
-
-@pytest.mark.parametrize(("a", "b"), [(X, X), (to_coo(X), to_coo(X))])
-def test_sparse_matmul_requires_exactly_one_sparse_matrix(a, b):
-    with pytest.raises(
-        ValueError, match=r"sparse_matmul: expected one sparse matrix, a CooMatrix or one of scipy\.sparse"
-    ):
-        F.sparse_matmul(a, b)
-
-
-@pytest.mark.parametrize("b", [np.ones((4, 2)), np.ones(5), np.ones((1, 5, 2)), np.ones((5, 2), int)])
-def test_wrong_dtypes_and_shapes(b):
-    with pytest.raises(InvalidType, match=r"(?s)sparse_matmul \(Forward\)\n\nExpect: .*dense matrix of"):
-        F.sparse_matmul(to_coo(X), b)
