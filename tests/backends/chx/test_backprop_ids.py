@@ -1,22 +1,12 @@
 """Backprop ids and scopes, and the modes that stop recording."""
 
 import pytest
+from tests.backends.chx.arrays import leaf, values
 from tests.threads import at_once, in_thread, switching_often
 
 import xpgrad
 import xpgrad_chx as chx
 from xpgrad import Variable
-
-
-def leaf(values=(1.0, 2.0), *ids):
-    a = chx.array(list(values), dtype=chx.float64)
-    for each in ids or (None,):
-        a.require_grad(each)
-    return a
-
-
-def values(a):
-    return chx.to_numpy(a).tolist()
 
 
 def test_gradients_of_two_ids_are_apart():
@@ -128,9 +118,12 @@ def test_no_backprop_mode_for_everything():
         y = a * 2.0
         with chx.force_backprop_mode():
             z = a * 2.0
+        assert in_thread(lambda: (a * 1.0).is_backprop_required())
     assert not y.is_backprop_required()
     assert z.is_backprop_required()
     assert a.is_backprop_required()
+    with chx.no_backprop_mode(chx.get_default_context()):
+        assert not (a * 1.0).is_backprop_required()
 
 
 def test_no_backprop_mode_for_some_ids():
@@ -147,18 +140,6 @@ def test_no_backprop_mode_for_some_ids():
                 assert each.is_backprop_required()
                 assert not each.is_backprop_required(inner)
             assert w.is_backprop_required(inner)
-
-
-def test_modes_take_a_context():
-    a = leaf()
-    with chx.no_backprop_mode(chx.get_default_context()):
-        assert not (a * 1.0).is_backprop_required()
-
-
-def test_modes_are_of_one_thread():
-    a = leaf()
-    with chx.no_backprop_mode():
-        assert in_thread(lambda: (a * 1.0).is_backprop_required())
 
 
 def test_xpgrads_mode_holds_for_arrays_but_not_the_other_way_round():

@@ -6,6 +6,7 @@ import array_api_compat.numpy as reference
 import array_api_strict as strict
 import numpy as np
 import pytest
+from tests.backends.chx.arrays import leaves, tree
 
 import xpgrad
 import xpgrad_chx as chx
@@ -67,12 +68,6 @@ def found(module, name):
     return module
 
 
-def tree(x, function):
-    if isinstance(x, (tuple, list)):
-        return [tree(item, function) for item in x]
-    return function(x)
-
-
 def on(device, x):
     if isinstance(x, list):
         return [on(device, item) for item in x]
@@ -122,10 +117,6 @@ def test_values_dtypes_and_devices_are_numpys(name, args, kwargs, device):
     for mine, theirs in zip(leaves(tree(got, plain)), leaves(tree(expected, np.asarray)), strict=True):
         assert (mine.shape, mine.dtype) == (theirs.shape, theirs.dtype)
         np.testing.assert_array_equal(mine, theirs)
-
-
-def leaves(x):
-    return [leaf for item in x for leaf in leaves(item)] if isinstance(x, list) else [x]
 
 
 @pytest.mark.parametrize("name", ["exp", "sum", "matmul", "concat", "linalg.inv", "fft.rfft", "where", "clip", "svd"])
@@ -186,6 +177,9 @@ def test_dtypes_and_information():
     assert info.dtypes(kind="real floating").keys() == {"float32", "float64"}
     assert info.default_dtypes()["real floating"] == chx.float64
     assert info.capabilities()["boolean indexing"]
+    for name in ("bool", "int8", "uint64", "float32", "complex128"):
+        dtype, of = getattr(chx, name), xpgrad.get_device("native:0").backend.dtype_name
+        assert of(dtype) == of(chx.zeros((2,), dtype=dtype).dtype) == name
     a = chx.ones((2,), dtype=chx.float32)
     assert chx.result_type(a, chx.float64) == chx.float64
     limits = chx.finfo(a)

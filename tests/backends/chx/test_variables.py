@@ -4,18 +4,11 @@ import pickle
 
 import numpy as np
 import pytest
+from tests.backends.chx.arrays import array, values
 
 import xpgrad
 import xpgrad_chx as chx
 from xpgrad import Parameter, Variable
-
-
-def array(values, device="native:0"):
-    return chx.array(values, dtype=chx.float64, device=device)
-
-
-def values(a):
-    return (chx.to_numpy(a) if isinstance(a, chx.ndarray) else np.asarray(a)).tolist()
 
 
 def shares(a, b):
