@@ -204,6 +204,7 @@ def test_arrays_are_shared_by_the_functions_of_the_module_too():
     assert b is c
     assert shares(a, b)
     assert from_chx([b])[0] is a
+    assert to_chx([b, None]) == [b, None]
     with pytest.raises(xpgrad.GraphError, match="as_grad_stopped"):
         from_chx(chx.ones((2,)).require_grad())
 

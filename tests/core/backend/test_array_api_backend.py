@@ -53,24 +53,16 @@ def test_devices_may_be_objects_which_are_named_by_str_or_numbered() -> None:
 
 
 def test_devices_may_be_a_function_that_is_called_late() -> None:
-    calls = []
-
-    def devices() -> list[str]:
-        calls.append(1)
-        return ["cpu"]
-
-    backend = toy(devices=devices)
+    calls: list[int] = []
+    backend = toy(devices=lambda: calls.append(1) or ["cpu"])
     assert not calls
     assert names(backend) == names(backend) == ["@toy:cpu"]
     assert len(calls) == 1
 
 
-def test_devices_of_one_name_raise() -> None:
+def test_devices_of_one_name_and_no_devices_raise() -> None:
     with pytest.raises(PluginError, match="toy: two devices have the same name; give `devices` as a dict"):
         toy(devices=["cpu", "cpu"]).devices()
-
-
-def test_a_library_without_a_device_is_unavailable() -> None:
     with pytest.raises(BackendUnavailable, match="toy: the library has no device here"):
         _ = toy(devices=list).default_device
 

@@ -27,36 +27,16 @@ def has(specifier: Any) -> bool:
 # Specifiers
 
 
-@pytest.mark.parametrize("device", [HOST, ONE], ids=str)
-def test_a_device_is_itself(device: Device) -> None:
-    assert backend.get_device(device) is device
-
-
-@pytest.mark.parametrize("specifier", ["@numpy", -1, "-1"])
+@pytest.mark.parametrize("specifier", ["@numpy", -1, "-1", HOST])
 def test_the_host(specifier: Any) -> None:
     device = backend.get_device(specifier)
     assert type(device) is backend.CpuDevice
     assert (device.name, str(device), repr(device), device.xp) == ("@numpy", "@numpy", "<CpuDevice (numpy)>", np)
 
 
-@pytest.mark.parametrize("specifier", ["@cupy:0", 0, "0"])
-def test_a_gpu(specifier: Any) -> None:
-    device = device_or_skip(specifier)
-    assert type(device) is backend.GpuDevice
-    assert (device.name, repr(device)) == ("@cupy:0", "<GpuDevice (cupy):0>")
-
-
 @pytest.mark.gpu
 def test_a_gpu_by_its_library_s_object() -> None:
     assert xpgrad.get_device(xpgrad.cuda.get_device_from_id(0)).name == "@cupy:0"
-
-
-@pytest.mark.parametrize("specifier", ["native", "native:0"])
-def test_chx(specifier: str) -> None:
-    device = device_or_skip(specifier)
-    assert type(device) is backend.ChainerxDevice
-    assert (device.name, repr(device)) == ("native:0", "<ChainerxDevice native:0>")
-    assert backend.get_device(device.handle) == device
 
 
 def test_missing_intel64_is_an_error() -> None:
@@ -76,6 +56,8 @@ def test_classes_of_devices_are_where_chainer_has_them() -> None:
         assert issubclass(found, Device)
         assert found.__name__ == name
         assert not isinstance(HOST, found)
+    assert backend.CpuDevice() == HOST
+    assert backend.CpuDevice().send(np.ones(2)).shape == (2,)
     with pytest.raises(AttributeError, match="Intel65Device"):
         xpgrad.backends.intel64.Intel65Device  # noqa: B018 - asking raises
     if has(0):
@@ -88,20 +70,10 @@ def test_classes_of_devices_are_where_chainer_has_them() -> None:
 def test_the_class_of_chx_devices_takes_a_device_of_the_library() -> None:
     device = device_or_skip("native:1")
     made = backend.ChainerxDevice(device.handle)
+    assert type(made) is type(device) is backend.ChainerxDevice
     assert (made, repr(made), made.xp) == (device, "<ChainerxDevice native:1>", device.xp)
     assert made.send(np.ones(2)).shape == (2,)
     assert backend.ChainerxDevice.from_fallback_device(HOST) == xpgrad.get_device("native:0")
-
-
-def test_classes_of_devices_are_called() -> None:
-    assert backend.CpuDevice() == HOST
-    assert backend.CpuDevice().send(np.ones(2)).shape == (2,)
-    if has(0):
-        assert backend.GpuDevice.from_device_id(0) == xpgrad.get_device("@cupy:0")
-        return
-    with pytest.raises(RuntimeError, match=r"^GpuDevice: cupy: "):
-        backend.GpuDevice.from_device_id(0)
-    assert not isinstance(HOST, backend.GpuDevice)
 
 
 def test_cuda_s_dummy_device_is_an_error() -> None:
@@ -111,18 +83,13 @@ def test_cuda_s_dummy_device_is_an_error() -> None:
 
 def test_the_name_of_a_backend_is_its_default_device() -> None:
     assert backend.get_device("@strict").name == "@strict:cpu"
+    assert (ONE.name, str(ONE), repr(ONE)) == ("@strict:device1", "@strict:device1", "<Device @strict:device1>")
+    assert ONE.xp is array_api_strict
     assert backend.get_device() is backend.get_device(None) is HOST
     assert backend.get_device(array_api_strict.Device("device1")) == ONE
 
 
 # Device
-
-
-def test_xp_name_and_array_types() -> None:
-    assert (HOST.xp, ONE.xp) == (np, array_api_strict)
-    assert (HOST.name, ONE.name, str(ONE)) == ("@numpy", "@strict:device1", "@strict:device1")
-    assert np.ndarray in HOST.supported_array_types
-    assert type(ONE.send(np.zeros(1))) in ONE.supported_array_types
 
 
 def test_send_takes_arrays_lists_tuples_and_none() -> None:
@@ -170,23 +137,12 @@ def test_a_list_that_contains_itself_is_an_error() -> None:
         ONE.send(endless)
 
 
-def test_using_device_takes_a_specifier_and_gives_the_device() -> None:
-    with backend.using_device("@strict:device1") as one, backend.using_device(-1) as host:
-        assert (one, host, backend.get_device()) == (ONE, HOST, HOST)
-    with pytest.raises(ValueError, match="@foo"):
-        backend.using_device("@foo")
-
-
 def test_from_array_returns_none_for_foreign_objects() -> None:
     assert Device.from_array(np.zeros(1)) == HOST
     assert ONE.from_array(ONE.send(np.zeros(1))) == ONE
     assert Device.from_array([1.0]) is Device.from_array(Variable(np.zeros(1))) is None
     for foreign in ([1.0], Variable(np.zeros(1)), ONE.send(np.zeros(1))):
         assert type(HOST).from_array(foreign) is None
-
-
-def test_repr_names_the_kind() -> None:
-    assert (repr(HOST), repr(ONE)) == ("<CpuDevice (numpy)>", "<Device @strict:device1>")
 
 
 # Functions of xpgrad.backend
@@ -211,37 +167,8 @@ def test_get_array_module_of_several_libraries_is_the_first(
     assert backend.get_array_module(a, Other()) is array_api_strict
 
 
-def test_to_chx_and_from_chx_of_arrays() -> None:
-    if not has("native:0"):
-        with pytest.raises(RuntimeError, match=r"^chx: "):
-            backend.to_chx(np.zeros(1))
-        a = np.zeros(1)
-        assert backend.from_chx([a, (None, a)]) == [a, (None, a)]
-        return
-    a = np.zeros(2)
-    x, nothing = backend.to_chx([a, None])
-    a[0] = 5.0
-    assert nothing is None
-    assert float(x[0]) == 5.0
-    back = backend.from_chx((x,))[0]
-    assert np.shares_memory(back, a)
-    assert backend.to_chx(x) is x
-
-
 def test_contains_nan() -> None:
     for device in (HOST, ONE):
         assert backend._contains_nan(device.send(np.asarray([1.0, np.nan])))
         assert not backend._contains_nan(device.send(np.asarray([1.0, np.inf])))
         assert not backend._contains_nan(device.send(np.asarray([1])))
-
-
-# Moves
-
-
-def test_an_uninitialised_variable_is_on_the_host_until_it_is_sent() -> None:
-    x = Variable(None)
-    assert (x.device, x.xp) == (HOST, np)
-    assert x.to_device("@strict:device1") is x
-    assert (x.device, x.xp, x.array) == (ONE, array_api_strict, None)
-    x.copydata(Variable(np.ones(2)))
-    assert (x.device, x.shape) == (ONE, (2,))

@@ -37,7 +37,8 @@ def test_using_device_is_undone_also_after_an_error() -> None:
 
 def test_an_active_context_is_reentrant() -> None:
     context = xpgrad.using_device("@strict:device1")
-    with context, xpgrad.using_device("@strict:device2"), context:
+    with context, xpgrad.using_device(-1) as host, context:
+        assert str(host) == "@numpy"
         assert str(current_device()) == "@strict:device1"
     assert str(current_device()) == "@numpy"
 
@@ -60,8 +61,9 @@ def test_the_choice_of_a_thread_stays_there() -> None:
 
 def test_use_returns_the_device_and_raises_for_other_objects() -> None:
     assert str(xpgrad.use("@strict")) == "@strict:cpu"
-    with pytest.raises(xpgrad.SpecifierError):
-        xpgrad.use("@foo")
+    for choose in (xpgrad.use, xpgrad.using_device):
+        with pytest.raises(xpgrad.SpecifierError):
+            choose("@foo")
     assert str(current_device()) == "@strict:cpu"
 
 

@@ -54,12 +54,23 @@ def x():
     return np.arange(60).reshape(SHAPE)
 
 
+class OneIndexArray(np.ndarray):
+    """An array of a library that takes one index array at a time."""
+
+    def __getitem__(self, index):
+        if type(index) is tuple and sum(hasattr(item, "dtype") for item in index) > 1:
+            raise NotImplementedError("one index array at a time")
+        return super().__getitem__(index)
+
+
 @pytest.mark.parametrize("index", INDICES, ids=repr)
 def test_index_of_integer_arrays_takes_the_same(numpy, x, index):
     places, shape = full_index(numpy, SHAPE, index, "cpu")
     assert len(places) == len(SHAPE)
     np.testing.assert_array_equal(x[places].reshape(shape), x[index])
     assert shape == x[index].shape
+    np.testing.assert_array_equal(x.ravel()[flat_index(numpy, SHAPE, index, "cpu")], x[index])
+    np.testing.assert_array_equal(getitem(numpy, x.view(OneIndexArray), index), x[index])
 
 
 @pytest.mark.parametrize("index", INDICES, ids=repr)
@@ -115,23 +126,3 @@ def test_basic_indices_have_no_arrays():
 
 def _items(index):
     return index if isinstance(index, tuple) else (index,)
-
-
-class OneIndexArray(np.ndarray):
-    """An array of a library that takes one index array at a time."""
-
-    def __getitem__(self, index):
-        if type(index) is tuple and sum(hasattr(item, "dtype") for item in index) > 1:
-            raise NotImplementedError("one index array at a time")
-        return super().__getitem__(index)
-
-
-@pytest.mark.parametrize("index", INDICES, ids=repr)
-def test_one_index_array_at_a_time_is_enough(numpy, x, index):
-    np.testing.assert_array_equal(getitem(numpy, x.view(OneIndexArray), index), x[index])
-
-
-@pytest.mark.parametrize("index", INDICES, ids=repr)
-def test_a_flat_index_has_the_positions_of_the_values(numpy, x, index):
-    flat = flat_index(numpy, SHAPE, index, "cpu")
-    np.testing.assert_array_equal(x.ravel()[flat], x[index])

@@ -154,11 +154,6 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         _ = Toy().xp.__wrapped__
 
 
-@pytest.mark.parametrize("function", [lambda x, factor: x, lambda *args, **kwargs: 0, lambda x, factor=1, more=2: x])
-def test_kernels_may_be_called_as_declared(declared: None, function: Any) -> None:
-    check_kernels({"double": function}, "me 1.0", "toy")
-
-
 @pytest.mark.parametrize(
     ("function", "reason"),
     [
@@ -171,10 +166,6 @@ def test_kernels_may_be_called_as_declared(declared: None, function: Any) -> Non
 def test_kernels_of_another_form_raise(declared: None, function: Any, reason: str) -> None:
     with pytest.raises(PluginError, match=reason):
         check_kernels({"double": function}, "me 1.0", "toy")
-
-
-def test_a_function_that_does_not_tell_its_signature_is_taken() -> None:
-    check_kernels({"exp": np.exp, "maximum": np.maximum}, "me 1.0", "toy")
 
 
 def test_kernels_of_an_extension_that_loads_late_are_known() -> None:

@@ -1,3 +1,4 @@
+from pathlib import Path
 from typing import Any
 
 import array_api_strict
@@ -6,7 +7,7 @@ import pytest
 from tests.core.backend.third_party import GOOD, ThirdParty, gives
 
 from xpgrad.backend.plugins import Plugins, plugins
-from xpgrad.errors import BackendUnavailable, PluginError, UnknownArray
+from xpgrad.errors import BackendUnavailable, UnknownArray
 
 
 class Tagged(np.ndarray):
@@ -36,13 +37,10 @@ def test_prefixes_of_standard_specifiers_are_reserved(third_party: ThirdParty) -
     assert third_party.plugins().host.name == "numpy"
 
 
-@pytest.mark.parametrize("array", [np.zeros(2), np.zeros(()), np.array([True])])
-def test_arrays_are_recognised_by_type(array: Any) -> None:
-    assert plugins.backend_of(array).name == "numpy"
-
-
-def test_listed_subclasses_are_arrays(tmp_path: Any) -> None:
-    assert plugins.backend_of(np.memmap(tmp_path / "data", np.float32, "w+", shape=(3,))).name == "numpy"
+def test_arrays_are_recognised_by_type(tmp_path: Path) -> None:
+    mapped = np.memmap(tmp_path / "data", np.float32, "w+", shape=(3,))
+    for array in (np.zeros(2), np.zeros(()), np.array([True]), mapped):
+        assert plugins.backend_of(array).name == "numpy"
 
 
 @pytest.mark.parametrize(
@@ -140,9 +138,3 @@ device = xpgrad.get_device("@strict:device1")
 print(float(device.send(numpy.ones(1))[0]), float(device.send(numpy.ones(()))))
 """
     assert third_party.run(program) == "7.0 1.0"
-
-
-def test_errors_are_errors_of_xpgrad_and_of_python() -> None:
-    assert issubclass(PluginError, RuntimeError)
-    assert issubclass(BackendUnavailable, RuntimeError)
-    assert issubclass(UnknownArray, TypeError)
