@@ -2,6 +2,7 @@
 
 import pytest
 from tests.building import array, values, variable
+from tests.core.graph.nodes import node
 
 import xpgrad
 from xpgrad import Function, FunctionHook, FunctionNode, transforms, using_config
@@ -13,51 +14,63 @@ def doubled(array):
     array[...] = array * 2
 
 
-class Writing(FunctionNode):
-    def forward(self, inputs):
-        return (inputs[0] * 1,)
-
+def by_node(act):
     def backward(self, target_input_indexes, grad_outputs):
-        doubled(grad_outputs[0].array)
+        act(grad_outputs[0].array)
         return grad_outputs
 
+    return lambda x: node(backward=backward).apply((x,))[0]
 
-class OldWriting(Function):
-    def forward(self, inputs):
-        return (inputs[0] * 1,)
 
+def by_function(act):
     def backward(self, inputs, grad_outputs):
-        doubled(grad_outputs[0])
+        act(grad_outputs[0])
         return grad_outputs
 
-
-@transforms.custom_vjp
-def custom(x):
-    return x * 1
+    return node(base=Function, forward=lambda self, inputs: (inputs[0] * 1,), backward=backward)
 
 
-def custom_backward(kept, gy):
-    doubled(gy.array)
-    return (gy,)
+def by_custom_vjp(act):
+    def backward(kept, gy):
+        act(gy.array)
+        return (gy,)
+
+    function = transforms.custom_vjp(lambda x: x * 1)
+    function.defvjp(lambda x: (x * 1, None), backward)
+    return function
 
 
-custom.defvjp(lambda x: (x * 1, None), custom_backward)
+def by_hook(act):
+    def apply(x):
+        y = x * 1
+        y.register_hook(lambda g: act(g.array))
+        return y
+
+    return apply
 
 
-class WritingHook(FunctionHook):
-    def __init__(self, method):
-        setattr(self, method, lambda function, in_data, out_grad: doubled(out_grad[0]))
+def by_root_hook(act):
+    def apply(x):
+        x.register_hook(lambda g: act(g.array))
+        return x + 0
+
+    return apply
 
 
-def hooked(x):
-    y = x * 1
-    y.register_hook(lambda g: doubled(g.array))
-    return y
+def function_hook(method, act):
+    return node(base=FunctionHook, **{method: lambda self, function, in_data, out_grad: act(out_grad[0])})
 
 
-def hooked_root(x):
-    x.register_hook(lambda g: doubled(g.array))
-    return x + 0
+def by_function_hook(method, make):
+    def place(act):
+        def apply(x):
+            y = make(x)
+            y.creator_node.add_hook(function_hook(method, act))
+            return y
+
+        return apply
+
+    return place
 
 
 def rebinding(x):
@@ -66,34 +79,20 @@ def rebinding(x):
     return y
 
 
-def with_function_hook(method, make):
-    def apply(x):
-        y = make(x)
-        y.creator_node.add_hook(WritingHook(method))
-        return y
-
-    return apply
-
-
-class Passing(FunctionNode):
-    def forward(self, inputs):
-        return (inputs[0] * 1,)
-
-    def backward(self, target_input_indexes, grad_outputs):
-        return grad_outputs
-
-
-MAKERS = {"identity": lambda x: x + 0, "gather": lambda x: x[:], "FunctionNode": lambda x: Passing().apply((x,))[0]}
-DOUBLING = {
-    "Variable hook": hooked,
-    "hook of a root": hooked_root,
-    "hook that assigns": rebinding,
-    "FunctionNode": lambda x: Writing().apply((x,))[0],
-    "Function": lambda x: OldWriting()(x),
-    "custom_vjp": custom,
-    **{f"hook before {name}": with_function_hook("backward_preprocess", make) for name, make in MAKERS.items()},
+MAKERS = {"identity": lambda x: x + 0, "gather": lambda x: x[:], "FunctionNode": lambda x: node().apply((x,))[0]}
+PLACES = {
+    "Variable hook": by_hook,
+    "hook of a root": by_root_hook,
+    "FunctionNode": by_node,
+    "Function": by_function,
+    "custom_vjp": by_custom_vjp,
+    **{f"hook before {name}": by_function_hook("backward_preprocess", make) for name, make in MAKERS.items()},
 }
-WITHOUT_EFFECT = {f"hook after {name}": with_function_hook("backward_postprocess", m) for name, m in MAKERS.items()}
+"""Where users' code gets the array of a gradient: functions of what it does with that, which return a function."""
+DOUBLING = {name: place(doubled) for name, place in PLACES.items()} | {"hook that assigns": rebinding}
+WITHOUT_EFFECT = {
+    f"hook after {name}": by_function_hook("backward_postprocess", make)(doubled) for name, make in MAKERS.items()
+}
 
 
 def swept(device, writer, dtype, repeat, **options):
@@ -124,7 +123,7 @@ def test_a_hook_of_the_thread_changes_no_other_gradient(device, method):
     a, b = variable(device, [2.0]), variable(device, [2.0])
     y = (a + 0) + (b + 0)
     y.grad = seed = array(device, [1.0])
-    with WritingHook(method):
+    with function_hook(method, doubled):
         y.backward()
     factor = 4.0 if method == "backward_preprocess" else 1.0  # doubled at two functions on the way
     assert (values(a.grad), values(b.grad), values(seed)) == ([factor], [factor], [1.0])
@@ -171,33 +170,24 @@ def test_several_hooks_share_their_writes(device):
 def test_retained_gradient_is_not_overwritten(device):
     x = variable(device, [2.0])
     y = x * 3
-    (z,) = Writing().apply((y,))
+    z = DOUBLING["FunctionNode"](y)
     (z + z).backward(retain_grad=True)
     assert (values(z.grad), values(y.grad), values(x.grad)) == ([2.0], [4.0], [12.0])
 
 
 @pytest.mark.parametrize("where", ["Variable hook", "function hook", "FunctionNode"])
 def test_debug_mode_detects_writes_to_retained_arrays(device, where):
-    class Careless(FunctionNode):
-        def forward(self, inputs):
-            self.retain_inputs((0,))
-            return (inputs[0] * inputs[0],)
-
-        def backward(self, target_input_indexes, grad_outputs):
-            (x,) = self.get_retained_inputs()
-            gx = 2 * x * grad_outputs[0]
-            doubled(x.array)
-            return (gx,)
-
-    class CarelessHook(FunctionHook):
-        def backward_preprocess(self, function, in_data, out_grad):
-            doubled(in_data[0])
+    def careless(self, target_input_indexes, grad_outputs):
+        gx = square_backward(self, target_input_indexes, grad_outputs)
+        doubled(self.get_retained_inputs()[0].array)
+        return gx
 
     with using_config("debug", True):
         x = variable(device, [2.0])
-        y = Careless().apply((x,))[0] if where == "FunctionNode" else x * x
+        y = node(forward=square, backward=careless).apply((x,))[0] if where == "FunctionNode" else x * x
         if where == "function hook":
-            y.creator_node.add_hook(CarelessHook())
+            hook = node(base=FunctionHook, backward_preprocess=lambda self, f, in_data, out_grad: doubled(in_data[0]))
+            y.creator_node.add_hook(hook)
         elif where == "Variable hook":
             y.register_hook(lambda g: doubled(x.array))
         with pytest.raises(ChangedArray, match="kept was changed in place"):
@@ -205,6 +195,15 @@ def test_debug_mode_detects_writes_to_retained_arrays(device, where):
 
 
 # Graphs inside
+
+
+def square(self, inputs):
+    self.retain_inputs((0,))
+    return (inputs[0] * inputs[0],)
+
+
+def square_backward(self, target_input_indexes, grad_outputs):
+    return (2 * self.get_retained_inputs()[0] * grad_outputs[0],)
 
 
 def cubes(device):
@@ -223,50 +222,21 @@ CUBES = [12.0, 27.0], [12.0, 27.0], [12.0, 18.0], [12.0, 27.0]
 
 @pytest.mark.parametrize("mode", ["raw", "recorded", "no_backprop_mode"])
 @pytest.mark.parametrize(
-    "where", ["Variable hook", "function hook", "thread hook", "FunctionNode", "Function", "custom_vjp"]
+    "where", ["Variable hook", "hook before identity", "thread hook", "FunctionNode", "Function", "custom_vjp"]
 )
 def test_graphs_are_made_and_swept_inside_as_at_the_top(device, where, mode):
     found = []
 
-    def look(*_):
+    def look(_):
         if not found:  # a thread's hook is called in these sweeps as well
             found.append(None)
             found[0] = cubes(device)
 
-    class Looking(FunctionNode):
-        def forward(self, inputs):
-            return (inputs[0] * 1,)
-
-        def backward(self, target_input_indexes, grad_outputs):
-            look()
-            return grad_outputs
-
-    class OldLooking(Function):
-        def forward(self, inputs):
-            return (inputs[0] * 1,)
-
-        def backward(self, inputs, grad_outputs):
-            look()
-            return grad_outputs
-
-    class LookingHook(FunctionHook):
-        backward_preprocess = look
-
-    @transforms.custom_vjp
-    def looking(x):
-        return x * 1
-
-    looking.defvjp(lambda x: (x * 1, None), lambda kept, gy: look() or (gy,))
     x = variable(device, [5.0])
-    functions = {"FunctionNode": lambda x: Looking().apply((x,))[0], "Function": OldLooking(), "custom_vjp": looking}
-    y = functions.get(where, lambda x: x * 1)(x)
-    if where == "Variable hook":
-        y.register_hook(look)
-    if where == "function hook":
-        y.creator_node.add_hook(LookingHook())
+    y = x * 1 if where == "thread hook" else PLACES[where](look)(x)
     with (
         using_config("enable_backprop", mode != "no_backprop_mode"),
-        LookingHook() if where == "thread hook" else using_config("train", True),
+        function_hook("backward_preprocess", look) if where == "thread hook" else using_config("train", True),
     ):
         y.backward(enable_double_backprop=mode == "recorded")
     assert found == [CUBES]
@@ -286,19 +256,17 @@ def test_an_existing_graph_is_swept_inside(device):
 def test_a_raw_sweep_does_not_record_computations_with_retained_arrays(device):
     made = []
 
-    class Square(FunctionNode):
-        def forward(self, inputs):
-            self.retain_inputs((0,))
-            self.retain_outputs((0,))
-            return (inputs[0] * inputs[0],)
+    def forward(self, inputs):
+        self.retain_outputs((0,))
+        return square(self, inputs)
 
-        def backward(self, target_input_indexes, grad_outputs):
-            (x,), (y,) = self.get_retained_inputs(), self.get_retained_outputs()
-            made.extend([x * 2, y * 2, grad_outputs[0] * x])
-            return (2 * x * grad_outputs[0],)
+    def backward(self, target_input_indexes, grad_outputs):
+        (x,), (y,) = self.get_retained_inputs(), self.get_retained_outputs()
+        made.extend([x * 2, y * 2, grad_outputs[0] * x])
+        return (2 * x * grad_outputs[0],)
 
     x = variable(device, [3.0])
-    y = Square().apply((x,))[0]
+    y = node(forward=forward, backward=backward).apply((x,))[0]
     y.backward()
     assert all(v.creator_node is None and not v.requires_grad for v in made)
     made.clear()
@@ -313,13 +281,8 @@ def test_a_raw_sweep_does_not_record_computations_with_retained_arrays(device):
 @pytest.mark.parametrize("dtype", ["float32", "complex64"])
 @pytest.mark.parametrize("start", ["backward", "grad"])
 def test_the_creator_of_a_recorded_gradient_comes_from_the_users_backward(device, start, dtype):
-    class Square(FunctionNode):
-        def forward(self, inputs):
-            self.retain_inputs((0,))
-            return (inputs[0] * inputs[0],)
-
-        def backward(self, target_input_indexes, grad_outputs):
-            return SquareGrad().apply((*self.get_retained_inputs(), *grad_outputs))
+    def backward(self, target_input_indexes, grad_outputs):
+        return SquareGrad().apply((*self.get_retained_inputs(), *grad_outputs))
 
     class SquareGrad(FunctionNode):
         def forward(self, inputs):
@@ -331,7 +294,7 @@ def test_the_creator_of_a_recorded_gradient_comes_from_the_users_backward(device
             return 2 * gy * grad_outputs[0], 2 * x * grad_outputs[0]
 
     x = variable(device, [3.0], dtype)
-    y = Square().apply((x,))[0]
+    y = node(forward=square, backward=backward).apply((x,))[0]
     y.grad = array(device, [1.0], dtype)
     if start == "grad":
         (g,) = xpgrad.grad([y], [x], enable_double_backprop=True)
@@ -348,18 +311,13 @@ def test_the_creator_of_a_recorded_gradient_comes_from_the_users_backward(device
 
 
 def test_a_gradient_returned_for_two_roots_becomes_two_values(device):
-    class Sum(FunctionNode):
-        def forward(self, inputs):
-            return (inputs[0] + inputs[1],)
-
-        def backward(self, target_input_indexes, grad_outputs):
-            g = Passing().apply(grad_outputs)[0]
-            kept.append(g)
-            return g, g
+    def backward(self, target_input_indexes, grad_outputs):
+        kept.extend(node().apply(grad_outputs))
+        return kept * 2
 
     kept = []
     a, b = variable(device, [2.0]), variable(device, [3.0])
-    y = Sum().apply((a, b))[0]
+    y = node(forward=lambda self, inputs: (inputs[0] + inputs[1],), backward=backward).apply((a, b))[0]
     y.grad_var = seed = variable(device, [5.0])
     y.backward(enable_double_backprop=True)
     assert a.grad_var.node is not b.grad_var.node

@@ -1,7 +1,6 @@
 """`Variable`: an array, its gradient and its node, on every device."""
 
 import gc
-import re
 import weakref
 
 import numpy as np
@@ -19,17 +18,11 @@ from xpgrad.plugin import CarriesGraphs
 def test_a_variable_holds_the_very_array(device):
     a = array(device, [1.0, 2.0])
     x = Variable(a)
-    assert x.array is a
-    assert x.data is a
-    assert x.raw_array is a
-    assert x.grad is None
-    assert x.grad_var is None
-    assert x.name is None
+    assert x.array is x.data is x.raw_array is a
     assert x.requires_grad
-    assert x.creator is None
-    assert x.creator_node is None
     assert x.rank == 0
-    assert x.layout is None
+    for name in ("grad", "grad_var", "name", "creator", "creator_node", "layout"):
+        assert getattr(x, name) is None
 
 
 def test_constructor_takes_name_gradient_and_requires_grad(device):
@@ -41,62 +34,60 @@ def test_constructor_takes_name_gradient_and_requires_grad(device):
     assert x.requires_grad is required
 
 
-def test_keywords_are_positional_nowhere():
-    with pytest.raises(TypeError):
-        Variable(np.ones(2), "x")
-
-
-def test_volatile_raises_with_advice():
-    with pytest.raises(ValueError, match="no_backprop_mode"):
-        Variable(np.ones(2), volatile=True)
-
-
-def test_an_unknown_keyword_raises():
-    with pytest.raises(TypeError, match="'nmae'"):
-        Variable(np.ones(2), nmae="x")
-
-
 @pytest.mark.parametrize("value", [1, 0, None, "yes", np.True_])
 def test_requires_grad_must_be_a_bool(value):
     with pytest.raises(TypeError, match="requires_grad must be a bool"):
         Variable(np.ones(2), requires_grad=value)
 
 
-@pytest.mark.parametrize("data", [1, 1.5, True, 2j, [1.0, 2.0], (1.0,), "text", object(), {}])
-def test_data_that_is_not_an_array_raises(data):
-    with pytest.raises(TypeError, match=r"numpy\.ndarray.*got .*" + re.escape(type(data).__name__)):
-        Variable(data)
+@pytest.mark.parametrize(
+    ("make", "error", "text"),
+    [
+        (lambda a: Variable(a, "x"), TypeError, "positional argument"),
+        (lambda a: Variable(a, volatile=True), ValueError, "no_backprop_mode"),
+        (lambda a: Variable(a, nmae="x"), TypeError, "'nmae'"),
+        (lambda a: Variable(a, grad=[1.0, 2.0]), TypeError, "grad"),
+        (lambda a: Variable(np.array([None, 1])), TypeError, "object"),
+        (lambda a: len(Variable(a[0, ...])), TypeError, "0-d"),
+        (lambda a: list(Variable(a[0, ...])), TypeError, "0-d"),
+        (lambda a: Variable(a).item(), ValueError, "(2,)"),
+        (lambda a: Variable(a[:0]).item(), ValueError, "(0,)"),
+        (lambda a: Variable(a).chx_array, ValueError, "to_chx"),
+        (lambda a: Variable(a).set_creator("sin"), TypeError, "FunctionNode"),
+        (lambda a: Variable(a).set_creator_node("sin"), TypeError, "FunctionNode"),
+        (lambda a: f"{Variable(a):.1f}", ValueError, "format"),
+    ],
+)
+def test_what_a_variable_cannot_do_raises(make, error, text):
+    with pytest.raises(error) as caught:
+        make(np.ones(2))
+    assert text in str(caught.value)
 
 
-@pytest.mark.parametrize("scalar", [np.float32(1), np.float64(1), np.int32(1), np.bool_(True), np.complex64(1)])
-def test_numpy_scalars_are_no_arrays(scalar):
-    with pytest.raises(TypeError, match=type(scalar).__name__):
-        Variable(scalar)
+WRONG = [1, 1.5, True, 2j, [1.0, 2.0], (1.0,), "text", object(), {}]
+WRONG += [np.float32(1), np.float64(1), np.int32(1), np.bool_(True), np.complex64(1)]
 
 
-def test_arrays_of_objects_raise():
-    with pytest.raises(TypeError, match="object"):
-        Variable(np.array([None, 1]))
-
-
-def test_a_gradient_that_is_not_an_array_raises():
-    with pytest.raises(TypeError, match="grad"):
-        Variable(np.ones(2), grad=[1.0, 2.0])
-
-
-def test_the_constructor_does_not_compare_gradient_and_data(device):
-    g = array(device, [1.0, 2.0, 3.0])
-    x = Variable(array(device, [1.0, 2.0]), grad=g)
-    assert x.grad is g
+@pytest.mark.parametrize("wrong", WRONG, ids=repr)
+def test_data_and_gradients_that_are_not_arrays_raise(device, wrong):
+    x, a = variable(device, 1.0), array(device, 2.0)
+    for name in ("array", "grad"):
+        setattr(x, name, a)
+        with pytest.raises(TypeError, match=rf"Variable\.{name}: expected an array"):
+            setattr(x, name, wrong)
+        assert getattr(x, name) is a
+    with pytest.raises(TypeError, match=r"numpy\.ndarray.*got .*" + type(wrong).__name__):
+        Variable(wrong)
 
 
 def test_a_gradient_that_does_not_fit_is_met_where_it_is_used(device):
-    x = variable(device, [1.0], grad=array(device, [1.0, 2.0, 3.0]))
-    with pytest.raises(ShapeError):
-        (x * 2).backward()
-    with pytest.raises(ShapeError):
-        x.backward()
-    assert x.grad.shape == (3,)
+    g = array(device, [1.0, 2.0, 3.0])
+    x = variable(device, [1.0], grad=g)
+    assert x.grad is g
+    for y in (x * 2, x):
+        with pytest.raises(ShapeError):
+            y.backward()
+    assert x.grad is g
 
 
 # Uninitialised
@@ -148,16 +139,6 @@ def test_attributes_of_the_array(device):
     assert variable(device, [1], "int32").label == "(1,), int32"
 
 
-def test_len_of_a_0d_variable_raises(device):
-    with pytest.raises(TypeError, match="0-d"):
-        len(variable(device, 1.0))
-
-
-def test_chx_array_needs_chx_arrays():
-    with pytest.raises(ValueError, match="to_chx"):
-        _ = Variable(np.ones(2)).chx_array
-
-
 def test_name_lives_on_the_node(device):
     x = variable(device, [1.0], name="x")
     x.name = "y"
@@ -200,36 +181,20 @@ def test_an_array_of_another_shape_or_dtype_gives_a_fresh_node(device, data, dty
     assert x.grad is None
 
 
-def test_the_setter_rejects_the_same_values_as_the_constructor():
-    x = Variable(np.ones(2))
-    for wrong in (1.0, [1.0, 2.0], np.float64(1), Variable(np.ones(2))):
-        with pytest.raises(TypeError, match=r"Variable\.array"):
-            x.array = wrong
-    assert x.array.tolist() == [1, 1]
-
-
-def test_data_is_another_name_of_array(device):
+def test_the_setter_of_the_array_takes_none_but_no_variable(device):
     x, a = variable(device, [1.0]), array(device, [2.0])
+    with pytest.raises(TypeError, match=r"Variable\.array"):
+        x.array = variable(device, [1.0])
     x.data = a
     assert x.array is a
-
-
-def test_the_array_can_be_taken_away(device):
-    x = variable(device, [1.0])
     x.array = None
     assert x.array is None
     assert repr(x) == "variable(None)"
+    x.grad = a  # of anything
+    assert x.grad is a
 
 
 # The gradient's setters
-
-
-@pytest.mark.parametrize("wrong", [1.0, [1.0, 1.0], np.float32(1), "text"])
-def test_grad_rejects_non_arrays(device, wrong):
-    x = variable(device, 1.0)
-    with pytest.raises(TypeError, match=r"Variable\.grad: expected an array"):
-        x.grad = wrong
-    assert x.grad is None
 
 
 def test_the_checks_of_grad_come_in_order(device):
@@ -265,16 +230,11 @@ def test_grad_var_is_made_lazily_and_once(device):
     assert x.grad is g
 
 
-def test_grad_var_keeps_the_very_object(device):
+def test_setting_grad_or_grad_var_resets_the_other(device):
     x, g = variable(device, [1.0]), variable(device, [2.0])
     x.grad_var = g
     assert x.grad_var is g
     assert x.grad is g.array
-
-
-def test_setting_grad_or_grad_var_resets_the_other(device):
-    x = variable(device, [1.0])
-    x.grad_var = variable(device, [2.0])
     a = array(device, [3.0])
     x.grad = a
     assert x.grad_var.array is a
@@ -296,30 +256,21 @@ def test_grad_var_is_checked_like_grad(device):
     assert x.grad_var is None
 
 
-def test_a_gradient_of_an_uninitialised_variable_may_be_anything(device):
-    x = Variable(None)
-    x.grad = array(device, [1.0])
-    assert values(x.grad) == [1.0]
-
-
 # cleargrad, zerograd
 
 
-def test_zerograd_is_deprecated_and_fills_in_place(device):
+def test_zerograd_is_deprecated_and_fills_in_place_or_creates_zeros(device):
     g = array(device, [2.0, 3.0])
-    x = variable(device, [1.0, 2.0], grad=g)
-    with pytest.warns(DeprecationWarning, match="cleargrad"):
-        x.zerograd()
-    assert x.grad is g
+    for x in (variable(device, [1.0, 2.0], grad=g), variable(device, [1.0, 2.0])):
+        with pytest.warns(DeprecationWarning, match="cleargrad"):
+            x.zerograd()
+        assert values(x.grad) == [0.0, 0.0]
+        assert place(x.grad) == place(x.array)
     assert values(g) == [0.0, 0.0]
-
-
-def test_zerograd_without_gradient_creates_zeros(device):
-    x = variable(device, [1.0, 2.0])
+    later = Variable(None)
     with pytest.warns(DeprecationWarning, match="cleargrad"):
-        x.zerograd()
-    assert values(x.grad) == [0.0, 0.0]
-    assert place(x.grad) == place(x.array)
+        later.zerograd()
+    assert later.grad is None
 
 
 def test_zerograd_cuts_the_gradient_from_its_graph(device):
@@ -329,16 +280,8 @@ def test_zerograd_cuts_the_gradient_from_its_graph(device):
     assert g.creator_node is not None
     with pytest.warns(DeprecationWarning, match="cleargrad"):
         x.zerograd()
-    assert g.creator_node is None
-    assert x.grad_var.creator_node is None
+    assert g.creator_node is x.grad_var.creator_node is None
     assert values(x.grad) == [0.0]
-
-
-def test_zerograd_of_an_uninitialised_variable_creates_no_gradient():
-    x = Variable(None)
-    with pytest.warns(DeprecationWarning, match="cleargrad"):
-        x.zerograd()
-    assert x.grad is None
 
 
 # Array behaviour
@@ -350,11 +293,6 @@ def test_iteration_gives_connected_rows(device):
     assert [values(row) for row in rows] == [[1.0, 2.0], [3.0, 4.0]]
     (rows[0] * rows[1]).sum().backward()
     assert values(x.grad) == [[3.0, 4.0], [1.0, 2.0]]
-
-
-def test_iteration_over_a_0d_variable_raises(device):
-    with pytest.raises(TypeError, match="0-d"):
-        list(variable(device, 1.0))
 
 
 def test_item_is_a_python_scalar(device):
@@ -384,12 +322,6 @@ def test_numpy_gives_the_array_of_a_variable_in_no_graph_only():
             each.numpy()
     assert type(x.detach().numpy()) is np.ndarray
     assert np.shares_memory(x.detach().numpy(), x.array)
-
-
-def test_item_needs_one_element(device):
-    for shape in ((2,), (0,)):
-        with pytest.raises(ValueError, match=re.escape(str(shape))):
-            variable(device, np.ones(shape)).item()
 
 
 def test_plus_equals_rebinds(device):
@@ -440,13 +372,6 @@ def test_a_creator_sets_rank_and_requires_grad(device):
         assert z.requires_grad
     z.backward()
     assert values(x.grad) == [12.0]
-
-
-def test_a_creator_must_be_a_function(device):
-    x = variable(device, [2.0])
-    for setter in (x.set_creator, x.set_creator_node):
-        with pytest.raises(TypeError, match="FunctionNode"):
-            setter("sin")
 
 
 def test_unchaining_a_function_with_two_consumers(device):
@@ -559,5 +484,3 @@ def test_one_element_is_formatted_as_a_number(device):
     x = variable(device, [1.25])
     assert f"{x:.1f} {x[0]:>6.2f}" == "1.2   1.25"
     assert f"{x}" == str(x)
-    with pytest.raises(ValueError, match="format"):
-        f"{variable(device, [1.0, 2.0]):.1f}"
