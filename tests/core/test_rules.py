@@ -9,6 +9,7 @@ import operator
 import numpy as np
 import pytest
 from tests.building import array, place, values, variable
+from tests.core.graph.nodes import node
 from tests.threads import in_thread
 
 import xpgrad
@@ -245,16 +246,19 @@ def test_rule_6_numpys_asarray_of_a_variable_in_a_graph_names_array(device):
 # 7
 
 
+@pytest.mark.parametrize("shape", [(2, 3), (50, 100)])
 @pytest.mark.parametrize("recorded", [False, True])
-def test_rule_7_gradients_share_no_memory_with_each_other_or_their_seed(device, recorded):
-    x, z = (variable(device, np.full((2, 3), each)) for each in (1.5, 2.5))
-    a, b = x + z, x - Parameter(array(device, np.ones((2, 3))))
-    c = a.T.T + b[...]
-    c.grad = array(device, np.full((2, 3), 2.0))
+def test_rule_7_gradients_share_no_memory_with_each_other_or_their_seed(device, recorded, shape):
+    x, z = (variable(device, np.full(shape, each)) for each in (1.5, 2.5))
+    a, b = x + z, x - Parameter(array(device, np.ones(shape)))
+    c = a.T.T + b[...] + a
+    c.grad = array(device, np.full(shape, 2.0))
     held = [c.grad, *(y.array for y in (x, z, a, b, c))]
     c.backward(retain_grad=True, enable_double_backprop=recorded)
     assert_apart([y.grad for y in (x, z, a, b, c)], held)
-    assert values(x) == np.full((2, 3), 1.5).tolist()
+    assert values(x) == np.full(shape, 1.5).tolist()
+    assert values(x.grad) == np.full(shape, 6.0).tolist()
+    assert values(c.grad) == np.full(shape, 2.0).tolist()
 
 
 def test_rule_7_the_results_of_grad_share_no_memory(device):
@@ -321,15 +325,11 @@ def test_rule_10_errors_name_operation_shapes_and_dtypes(device):
 
 
 def test_rule_10_a_failed_sweep_leaves_the_state_unchanged(device):
-    class Failing(FunctionNode):
-        def forward(self, inputs):
-            return (inputs[0] * 1,)
-
-        def backward(self, target_input_indexes, grad_outputs):
-            raise ZeroDivisionError
+    def fail(self, target_input_indexes, grad_outputs):
+        raise ZeroDivisionError
 
     x, z = variable(device, [1.0]), variable(device, [2.0], grad=array(device, [5.0]))
-    y = Failing().apply((x,))[0] + z
+    y = node(backward=fail).apply((x,))[0] + z
     w = y * z
     w.grad = seed = array(device, [3.0])
     held = z.grad

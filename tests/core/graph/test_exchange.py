@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from tests.building import array, values, variable
+from tests.core.graph.nodes import node
 from tests.threads import at_once, in_thread, switching_often
 
 import xpgrad
@@ -118,16 +119,15 @@ def test_a_gradient_that_arrives_during_a_move_is_moved(monkeypatch, move):
 
 
 def test_a_hook_that_waits_for_another_threads_sweep_is_no_deadlock(device):
-    class Waiting(FunctionHook):
-        def forward_preprocess(self, function, in_data):
-            if not waited and function.label == "_ + _":
-                waited.append(None)
-                in_thread(lambda: (x * 10).backward())
+    def wait(self, function, in_data):
+        if not waited and function.label == "_ + _":
+            waited.append(None)
+            in_thread(lambda: (x * 10).backward())
 
     waited = []
     x = variable(device, [2.0], grad=array(device, [100.0]))
     y = x * x
-    with Waiting():
+    with node(base=FunctionHook, forward_preprocess=wait):
         y.backward(enable_double_backprop=True)  # the sum with the old gradient is a function as well
     assert waited
     assert values(x.grad) == [114.0]
@@ -159,10 +159,6 @@ def test_exchange_does_not_change_another_gradient(device):
 
 @pytest.mark.parametrize("made", ["Variable", "primitive", "FunctionNode"])
 def test_hooks_that_several_threads_register_are_all_there(device, made):
-    class Passing(xpgrad.FunctionNode):
-        def forward(self, inputs):
-            return (inputs[0] * 1,)
-
     for _ in range(REPEATS):
         x = variable(device, [1.0])
         hooks = [FunctionHook() for _ in range(COUNT)]
@@ -170,7 +166,7 @@ def test_hooks_that_several_threads_register_are_all_there(device, made):
             at_once(*[lambda x=x: x.register_hook(print)] * COUNT)
             assert len(x.node.extra.hooks) == COUNT
             continue
-        f = (x * 1 if made == "primitive" else Passing().apply((x,))[0]).creator_node
+        f = (x * 1 if made == "primitive" else node().apply((x,))[0]).creator_node
         at_once(*[lambda f=f, h=h: f.add_hook(h, str(id(h))) for h in hooks])
         assert len(f.local_function_hooks) == COUNT
 

@@ -1,8 +1,5 @@
 """`Parameter`: a Variable with an initialiser."""
 
-import copy
-import pickle
-
 import numpy as np
 import pytest
 from tests.building import array, place, values, variable
@@ -35,6 +32,8 @@ def test_without_an_initialiser_it_is_nan():
     p.initialize((2,))
     assert nan(p)
     assert str(p.dtype) == "float32"
+    with pytest.raises(TypeError, match="list"):
+        Parameter([1.0, 2.0])
 
 
 def test_a_scalar_is_a_constant():
@@ -83,11 +82,6 @@ def test_an_array_with_a_shape_fills(device):
     assert values(p) == [1.0, 2.0]
     with pytest.raises(ShapeError, match=r"the initial array has shape \(2,\), expected \(3,\)"):
         Parameter(a, (3,))
-
-
-def test_a_list_is_no_initialiser():
-    with pytest.raises(TypeError, match="list"):
-        Parameter([1.0, 2.0])
 
 
 def test_otherwise_it_is_uninitialised():
@@ -151,31 +145,24 @@ def test_a_dtype_that_does_not_exist():
 # The gradient before and after
 
 
-def test_cleargrad_before_initialising():
-    p = Parameter(1.0)
-    p.cleargrad()
-    assert p.grad is None
-    assert p.grad_var is None
+def test_cleargrad_and_zerograd_before_and_after_initialising():
+    p, q = Parameter(1.0), Parameter(1.0)
+    for each in (p, q):
+        with pytest.warns(DeprecationWarning, match="cleargrad"):
+            each.zerograd()
+        assert each.grad is None
+    q.cleargrad()
+    assert q.grad is q.grad_var is None
     p.initialize((2,))
-    assert p.grad is None
-
-
-def test_zerograd_before_initialising():
-    p = Parameter(1.0)
-    with pytest.warns(DeprecationWarning, match="cleargrad"):
-        p.zerograd()
-    assert p.grad is None
-    p.initialize((2,))
+    q.initialize((2,))
     assert values(p.grad) == [0.0, 0.0]
-
-
-def test_cleargrad_takes_back_zerograd():
-    p = Parameter(1.0)
+    assert q.grad is None
+    p = Parameter(1.0, (2,))
+    g = p.grad
     with pytest.warns(DeprecationWarning, match="cleargrad"):
         p.zerograd()
-    p.cleargrad()
-    p.initialize((2,))
-    assert p.grad is None
+    assert p.grad is g
+    assert values(g) == [0.0, 0.0]
 
 
 def test_setting_a_gradient_makes_it_valid():
@@ -187,15 +174,6 @@ def test_setting_a_gradient_makes_it_valid():
     assert q.grad_var is v
     q.grad = None
     assert q.grad is None
-
-
-def test_zerograd_after_initialising():
-    p = Parameter(1.0, (2,))
-    g = p.grad
-    with pytest.warns(DeprecationWarning, match="cleargrad"):
-        p.zerograd()
-    assert p.grad is g
-    assert values(g) == [0.0, 0.0]
 
 
 def test_initialising_again():
@@ -338,17 +316,3 @@ def test_an_initializer_object_is_used_where_the_parameter_was_sent(device, name
     assert nan(p.grad)
     assert nan(p) == (name == "NaN")
     assert place(Parameter(OBJECTS[name](), (2, 2)).array) == ((2, 2), "float32", "@numpy")
-
-
-def test_copies_keep_the_initializer_and_the_rule():
-    p = Parameter(initializers.Constant(2.5, "float64"), name="W")
-    p.update_rule = {"lr": 0.1}
-    for made in (pickle.loads(pickle.dumps(p)), copy.copy(p), copy.deepcopy(p)):
-        assert made.update_rule == {"lr": 0.1}
-        assert made.name == "W"
-        made.initialize((2,))
-        assert values(made) == [2.5, 2.5]
-    assert not p.is_initialized
-    p.initialize(2)
-    assert copy.copy(p).array is p.array
-    assert copy.deepcopy(p).array is not p.array

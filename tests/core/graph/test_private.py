@@ -2,7 +2,7 @@
 
 import pytest
 from tests.building import array, values, variable
-from tests.core.graph.nodes import node
+from tests.core.graph.nodes import node, square, square_backward
 
 import xpgrad
 from xpgrad import Function, FunctionHook, FunctionNode, transforms, using_config
@@ -195,15 +195,6 @@ def test_debug_mode_detects_writes_to_retained_arrays(device, where):
 
 
 # Graphs inside
-
-
-def square(self, inputs):
-    self.retain_inputs((0,))
-    return (inputs[0] * inputs[0],)
-
-
-def square_backward(self, target_input_indexes, grad_outputs):
-    return (2 * self.get_retained_inputs()[0] * grad_outputs[0],)
 
 
 def cubes(device):

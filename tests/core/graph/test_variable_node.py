@@ -5,6 +5,7 @@ import weakref
 
 import pytest
 from tests.building import array, values, variable
+from tests.core.graph.nodes import node as made
 
 import xpgrad
 from xpgrad import Function, Variable, VariableNode
@@ -125,15 +126,13 @@ def test_a_node_whose_variable_got_a_new_node(device):
 
 
 def test_creators(device):
-    class Square(Function):
-        def forward(self, inputs):
-            return (inputs[0] * inputs[0],)
-
-        def backward(self, inputs, grad_outputs):
-            return (2 * inputs[0] * grad_outputs[0],)
-
     x = variable(device, [2.0])
-    old, y = Square(), x * x
+    y = x * x
+    old = made(
+        base=Function,
+        forward=lambda self, inputs: (inputs[0] * inputs[0],),
+        backward=lambda self, inputs, grad_outputs: (2 * inputs[0] * grad_outputs[0],),
+    )
     z = old(y)
     assert z.node.creator is old
     assert z.node.creator_node is old.node

@@ -23,14 +23,8 @@ ADVICE = {
 }
 
 
-def into_an_array(v):
-    out = np.zeros(1)
-    out[0] = v
-    return out
-
-
-def into_an_integer_array(v):
-    out = np.zeros(1, int)
+def into_an_array(v, dtype=float):
+    out = np.zeros(1, dtype)
     out[0] = v
     return out
 
@@ -42,7 +36,7 @@ TAKINGS = {
     "item": lambda v: v.item(),
     "math": lambda v: math.sin(v),
     "element": into_an_array,
-    "integer element": into_an_integer_array,
+    "integer element": lambda v: into_an_array(v, int),
     "numpy scalar": lambda v: np.float64(v),
     "fill": lambda v: np.zeros(2).fill(v),
     "floor": lambda v: math.floor(v),
