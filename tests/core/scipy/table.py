@@ -39,13 +39,27 @@ class ScipyCase(NamedTuple):
     libraries: bool = True
 
 
-def of_both(ours: Any, reference: Any) -> Callable[..., ScipyCase]:
-    """Return a function that makes a case of ``function(module, *inputs)``, of our module and of SciPy's."""
+def cases_of(chapter: str, ours: Any, reference: Any, **defaults: Any) -> Callable[..., ScipyCase]:
+    """Return a function that makes a case of a chapter, whose modules are `ours` and `reference`.
 
-    def both(name: str, function: Callable[..., Any], inputs: tuple[Any, ...], **options: Any) -> ScipyCase:
-        return ScipyCase(name, partial(function, ours), partial(function, reference), inputs, **options)
+    By default it calls the function of the case's name, up to a colon, with the inputs, `args` and further keywords;
+    else ``call(module, *inputs)``. SciPy gets inputs without axes as numbers.
+    """
 
-    return both
+    def of(name: str, *inputs: Any, call: Any = None, args: tuple[Any, ...] = (), **options: Any) -> ScipyCase:
+        fields = defaults | {key: options.pop(key) for key in ScipyCase._fields[4:] if key in options}
+
+        def function(module: Any, *xs: Any) -> Any:
+            if call is not None:
+                return call(module, *xs)
+            return getattr(module, name.partition(":")[0])(*xs, *args, **options)
+
+        def expected(*xs: Any) -> Any:
+            return function(reference, *(x if x.ndim else x.item() for x in xs))
+
+        return ScipyCase(f"{chapter}.{name}", partial(function, ours), expected, inputs, **fields)
+
+    return of
 
 
 RNG = np.random.default_rng(7)
