@@ -200,6 +200,7 @@ def test_view_copy_astype_and_to_device_are_differentiable():
         assert (a.grad.dtype, a.grad.device) == (a.dtype, a.device)
     a = leaf()
     assert a.to_device("native", 0) is a
+    assert a.to_device("native", 1).device is chx.get_device("native:1")
     assert np.shares_memory(chx.to_numpy(a.view(), copy=False), chx.to_numpy(a, copy=False))
 
 

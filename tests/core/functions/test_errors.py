@@ -447,7 +447,10 @@ ERRORS["linear_interpolate"] = [
     for xs in ((other, ROWS, ROWS), (ROWS, other, ROWS), (ROWS, ROWS, other))
 ]
 ERRORS |= {
-    name: [(InvalidType, "M, M)", lambda f, s=s: f(ones(*s))) for s in ((2,) * (5 - ndim), (3,) * (ndim - 1) + (2,))]
+    name: [
+        (InvalidType, f"x of shape ({'B, ' * (ndim == 3)}M, M)", lambda f, s=s: f(ones(*s)))
+        for s in ((2,) * (5 - ndim), (3,) * (ndim - 1) + (2,))
+    ]
     for name, ndim in {"batch_det": 3, "batch_inv": 3, "cholesky": 2, "det": 2, "inv": 2}.items()
 }
 
