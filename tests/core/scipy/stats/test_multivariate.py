@@ -35,8 +35,6 @@ def test_gradient_by_the_covariance_is_symmetric_and_right() -> None:
     gradient = np.asarray(grad(lambda cov: xp.sum(stats.multivariate_normal.logpdf(x, None, cov)))(COV))
     inverse = np.linalg.inv(COV)
     np.testing.assert_allclose(gradient, 0.5 * (inverse @ x.T @ x @ inverse - 4 * inverse))
-    with pytest.raises(ShapeError, match="as mean has length 3"):
-        stats.multivariate_normal.logpdf(np.zeros(3), np.zeros(3), COV)
 
 
 def test_probabilities_and_counts() -> None:
@@ -61,12 +59,10 @@ def test_density_estimates(shape, weighted, bandwidth) -> None:
     np.testing.assert_allclose(own.logpdf(points).array, exact.logpdf(points))
 
 
-def test_gradient_of_a_density_estimate_by_its_sample() -> None:
-    data, points, step = RNG.normal(size=12), RNG.normal(size=3), 1e-6
-    gradient = np.asarray(grad(lambda d: xp.sum(stats.gaussian_kde(d).logpdf(points)))(data))
-    shift = step * np.eye(12)[4]
-    ends = [scipy.stats.gaussian_kde(data + s).logpdf(points).sum() for s in (shift, -shift)]
-    np.testing.assert_allclose(gradient[4], (ends[0] - ends[1]) / (2 * step), rtol=1e-6)
+def test_arguments_that_do_not_fit_raise() -> None:
+    data = RNG.normal(size=12)
+    with pytest.raises(ShapeError, match="as mean has length 3"):
+        stats.multivariate_normal.logpdf(np.zeros(3), np.zeros(3), COV)
     with pytest.raises(ValueError, match="got 'other'"):
         stats.gaussian_kde(data, "other")
     with pytest.raises(ShapeError, match=r"gaussian_kde: expected points of shape \(1, m\), got \(3, 2\)"):
