@@ -12,7 +12,6 @@ from xpgrad import Variable, ops
 from xpgrad import array_api as xp
 from xpgrad.testing.arrays import placed
 from xpgrad_conformance.cases import CASES
-from xpgrad_conformance.table.case import Case
 from xpgrad_conformance.table.scenario import Scenario, dtypes_of
 
 OTHERWISE = {
@@ -26,20 +25,21 @@ PAIRS = [case for case in CASES if len(case.inputs) > 1 and not case.name.starts
 
 
 @pytest.mark.filterwarnings("ignore:You are comparing a array_api_strict dtype")
-@pytest.mark.parametrize("case", PAIRS, ids=lambda case: case.name)
-def test_arrays_of_two_libraries_are_an_error_of_the_function(case: Case) -> None:
-    scenario = Scenario(case, xpgrad.get_device("@numpy"), dtypes_of(case)[0])
-    arrays = scenario.arrays()
-    name = OTHERWISE.get(case.function.removeprefix("F."), case.function).rpartition(".")[2]
-    messages = []
-    for place, array in enumerate(arrays):
-        xs: list[Any] = list(scenario.variables(arrays))
-        xs[place] = Variable(placed(np.asarray(array), xpgrad.get_device("@strict:cpu")))
-        try:
-            scenario.call(xs)
-        except (TypeError, ValueError) as error:
-            messages.append(str(error))
-    assert [text for text in messages if not re.search(rf"(^|^\w+\.|in: |\(){name}\b", text)] == []
+def test_arrays_of_two_libraries_are_an_error_of_the_function() -> None:
+    wrong = {}
+    for case in PAIRS:
+        scenario = Scenario(case, xpgrad.get_device("@numpy"), dtypes_of(case)[0])
+        arrays = scenario.arrays()
+        name = OTHERWISE.get(case.function.removeprefix("F."), case.function).rpartition(".")[2]
+        for place, array in enumerate(arrays):
+            xs: list[Any] = list(scenario.variables(arrays))
+            xs[place] = Variable(placed(np.asarray(array), xpgrad.get_device("@strict:cpu")))
+            try:
+                scenario.call(xs)
+            except (TypeError, ValueError) as error:
+                if not re.search(rf"(^|^\w+\.|in: |\(){name}\b", str(error)):
+                    wrong[case.name] = str(error)
+    assert wrong == {}
 
 
 def test_integer_out_of_range_is_an_index_error_of_the_function(device: xpgrad.Device) -> None:

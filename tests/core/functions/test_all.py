@@ -1,7 +1,9 @@
 """`xpgrad.functions` as a whole: every function has a case, and the Chainer names that are plain renames."""
 
 import inspect
+import itertools
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -64,14 +66,12 @@ def test_the_same_function(name, standard):
     assert getattr(F, name) is getattr(array_api, standard)
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments"),
-    (BY_NAME | dict.fromkeys((*RENAMED, "relu", "softmax", "erf", "sigmoid"), ("x",)) | {"flipud": ("a",)}).items(),
-)
-def test_arrays_go_by_name(name, arguments):
-    xs = [np.asarray([[0.25, 0.5]]), np.asarray([[0.5, 0.125]])][: len(arguments)]
-    by_name = getattr(F, name)(**dict(zip(arguments, xs, strict=True)))
-    np.testing.assert_array_equal(by_name.array, getattr(F, name)(*xs).array)
+def test_arrays_go_by_name():
+    names = BY_NAME | dict.fromkeys((*RENAMED, "relu", "softmax", "erf", "sigmoid"), ("x",)) | {"flipud": ("a",)}
+    for name, arguments in names.items():
+        xs = [np.asarray([[0.25, 0.5]]), np.asarray([[0.5, 0.125]])][: len(arguments)]
+        by_name = getattr(F, name)(**dict(zip(arguments, xs, strict=True)))
+        np.testing.assert_array_equal(by_name.array, getattr(F, name)(*xs).array, name)
 
 
 @pytest.mark.parametrize(
@@ -131,12 +131,12 @@ def test_arguments_that_chainer_dropped_raise_with_advice(name, removed):
         getattr(F, name)(np.ones((2, 3)), foo=True)
 
 
-@pytest.mark.parametrize(("name", "standard"), RENAMED.items())
-def test_a_rename_gives_the_same_values_and_its_own_name(device, name, standard):
+def test_a_rename_gives_the_same_values_and_its_own_name(device):
     x = Variable(device.send(np.asarray([0.25, 0.5], np.float32)))
-    renamed, plain = getattr(F, name)(x), getattr(array_api, standard)(x)
-    assert str(renamed) == str(plain)
-    assert getattr(F, name).__name__ == name
+    for name, standard in RENAMED.items():
+        renamed, plain = getattr(F, name)(x), getattr(array_api, standard)(x)
+        assert str(renamed) == str(plain), name
+        assert getattr(F, name).__name__ == name
 
 
 ONE_ARRAY = (
@@ -148,12 +148,16 @@ ONE_ARRAY = (
 MATRICES = {"batch_det": 3, "batch_inv": 3, "cholesky": 2, "det": 2, "inv": 2}
 
 
-@pytest.mark.parametrize("name", [*ONE_ARRAY, *MATRICES])
-def test_integers_raise_with_the_name(device, name):
+def test_integers_raise_with_the_name(device):
     x = device.send(np.ones((2, 3), np.int64))
-    for given in (x, Variable(x)):
-        with pytest.raises(InvalidType, match=r"(?s)Invalid operation is performed in: \w+ .*floating.*int64 \(2, 3\)"):
-            getattr(F, name)(given)
+    text = r"(?s)Invalid operation is performed in: \w+ .*floating.*int64 \(2, 3\)"
+    wrong = []
+    for name, given in itertools.product((*ONE_ARRAY, *MATRICES), (x, Variable(x))):
+        try:
+            wrong.append((name, getattr(F, name)(given)))
+        except InvalidType as error:
+            wrong += [] if re.search(text, str(error)) else [(name, error)]
+    assert wrong == []
 
 
 @pytest.mark.parametrize("name", ["relu", "sigmoid", "softmax", "log_softmax", "linear"])

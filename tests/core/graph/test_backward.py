@@ -93,21 +93,19 @@ CONSTANTS = pytest.mark.parametrize("f", CONSTANT.values(), ids=CONSTANT)
 
 
 @CONSTANTS
-@pytest.mark.parametrize(
-    "options", [{}, {"retain_grad": True}, {"enable_double_backprop": True}, {"loss_scale": 8.0}], ids=str
-)
-def test_backward_behind_the_end_of_a_graph_warns_and_leaves_all_gradients(device, f, options):
-    x = variable(device, 3.0)
-    y = f(x)
-    for held in (None, array(device, 5.0)):
-        x.grad = held
-        with pytest.warns(GraphEndWarning, match=r"backward: the Variable .*no gradient was changed") as caught:
-            [y.backward(**options) for _ in range(2)]
-        assert {each.filename for each in caught} == {__file__}
-        assert y._grad is None
-        assert (x.grad is None) if held is None else (values(x.grad) == 5.0)
-    with xpgrad.using_config("warn_graph_end", False):
-        y.backward(**options)
+def test_backward_behind_the_end_of_a_graph_warns_and_leaves_all_gradients(device, f):
+    for options in ({}, {"retain_grad": True}, {"enable_double_backprop": True}, {"loss_scale": 8.0}):
+        x = variable(device, 3.0)
+        y = f(x)
+        for held in (None, array(device, 5.0)):
+            x.grad = held
+            with pytest.warns(GraphEndWarning, match=r"backward: the Variable .*no gradient was changed") as caught:
+                [y.backward(**options) for _ in range(2)]
+            assert {each.filename for each in caught} == {__file__}
+            assert y._grad is None
+            assert (x.grad is None) if held is None else (values(x.grad) == 5.0)
+        with xpgrad.using_config("warn_graph_end", False):
+            y.backward(**options)
 
 
 @CONSTANTS

@@ -1,5 +1,7 @@
 """Writes of hooks and users' backward computations to their gradient arguments."""
 
+import itertools
+
 import pytest
 from tests.building import array, values, variable
 from tests.core.graph.nodes import node, square, square_backward
@@ -107,15 +109,13 @@ def swept(device, writer, dtype, repeat, **options):
     return values(a.grad), values(b.grad), values(seed)
 
 
-@pytest.mark.parametrize("debug", [False, True])
-@pytest.mark.parametrize("repeat", [False, True])
-@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])
 @pytest.mark.parametrize("name", [*DOUBLING, *WITHOUT_EFFECT])
-def test_a_write_changes_no_other_gradient(device, name, dtype, repeat, debug):
-    with using_config("debug", debug):
-        found = swept(device, (DOUBLING | WITHOUT_EFFECT)[name], dtype, repeat)
-    factor = (2.0 if name in DOUBLING else 1.0) * (2.0 if repeat else 1.0)
-    assert found == ([factor], [1.0], [1.0])
+def test_a_write_changes_no_other_gradient(device, name):
+    for dtype, repeat, debug in itertools.product(("float32", "float64", "complex64"), (False, True), (False, True)):
+        with using_config("debug", debug):
+            found = swept(device, (DOUBLING | WITHOUT_EFFECT)[name], dtype, repeat)
+        factor = (2.0 if name in DOUBLING else 1.0) * (2.0 if repeat else 1.0)
+        assert found == ([factor], [1.0], [1.0]), (dtype, repeat, debug)
 
 
 @pytest.mark.parametrize("method", ["backward_preprocess", "backward_postprocess"])
@@ -129,11 +129,11 @@ def test_a_hook_of_the_thread_changes_no_other_gradient(device, method):
     assert (values(a.grad), values(b.grad), values(seed)) == ([factor], [factor], [1.0])
 
 
-@pytest.mark.parametrize("dtype", ["float32", "complex64"])
 @pytest.mark.parametrize("name", sorted({*DOUBLING, *WITHOUT_EFFECT} - {"hook that assigns"}))  # that is recorded
-def test_a_write_in_a_recorded_sweep_is_an_error(device, name, dtype):
-    with pytest.raises(ChangedArray, match=r"wrote into the gradient.*return a new gradient"):
-        swept(device, (DOUBLING | WITHOUT_EFFECT)[name], dtype, False, enable_double_backprop=True)
+def test_a_write_in_a_recorded_sweep_is_an_error(device, name):
+    for dtype in ("float32", "complex64"):
+        with pytest.raises(ChangedArray, match=r"wrote into the gradient.*return a new gradient"):
+            swept(device, (DOUBLING | WITHOUT_EFFECT)[name], dtype, False, enable_double_backprop=True)
 
 
 def test_an_assignment_in_a_hook_is_recorded(device):

@@ -1,13 +1,15 @@
 """Casts, and copies to other devices."""
 
+import itertools
 import warnings
 
 import numpy as np
 import pytest
+from tests.core.graph.nodes import node
 
 import xpgrad
 import xpgrad.functions as F
-from xpgrad import Function, FunctionNode, Variable, array_api
+from xpgrad import Function, Variable, array_api
 from xpgrad.errors import DtypeError
 from xpgrad.testing.arrays import on_host, placed
 
@@ -85,19 +87,14 @@ CASTS = {
 }
 
 
-@pytest.mark.parametrize("mode", ["ordinary", "debug", "no_backprop_mode"])
-@pytest.mark.parametrize("to", ["float32", "float64", "int64"])
-@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 @pytest.mark.parametrize("name", CASTS)
-def test_complex_values_are_not_cast_to_real(device, name, dtype, to, mode):
-    z = Variable(placed(np.array([1 + 2j, 3 - 1j], dtype), device))
-    xp = z.__array_namespace__()
-    with (
-        xpgrad.using_config("debug", mode == "debug"),
-        xpgrad.using_config("enable_backprop", mode != "no_backprop_mode"),
-        pytest.raises(DtypeError),
-    ):
-        CASTS[name](xp, z, getattr(xp, to))
+def test_complex_values_are_not_cast_to_real(device, name):
+    switches = (("train", True), ("debug", True), ("enable_backprop", False))
+    for dtype, to, switch in itertools.product(("complex64", "complex128"), ("float32", "float64", "int64"), switches):
+        z = Variable(placed(np.array([1 + 2j, 3 - 1j], dtype), device))
+        xp = z.__array_namespace__()
+        with xpgrad.using_config(*switch), pytest.raises(DtypeError):
+            CASTS[name](xp, z, getattr(xp, to))
 
 
 def test_the_error_of_a_cast_names_the_real_part(device):
@@ -116,19 +113,14 @@ def test_sums_with_a_dtype_and_their_gradients(device):
         assert xpgrad.grad([y], [v])[0].dtype == v.dtype
 
 
-class Turned(FunctionNode):
-    def forward(self, inputs):
-        return (inputs[0] * 2,)
-
+@pytest.mark.parametrize("recorded", [False, True])
+def test_a_complex_gradient_of_a_real_input_counts_by_its_real_part(device, recorded):
     def backward(self, target_input_indexes, grad_outputs):
         xp = grad_outputs[0].__array_namespace__()
         return (xp.astype(grad_outputs[0], xp.complex64) * (2 + 1j),)
 
-
-@pytest.mark.parametrize("recorded", [False, True])
-def test_a_complex_gradient_of_a_real_input_counts_by_its_real_part(device, recorded):
     x = Variable(placed(np.array([1.0, 2.0], "float32"), device))
-    (y,) = Turned().apply((x,))
+    (y,) = node(backward=backward).apply((x,))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         (g,) = xpgrad.grad([y], [x], enable_double_backprop=recorded)
@@ -137,13 +129,8 @@ def test_a_complex_gradient_of_a_real_input_counts_by_its_real_part(device, reco
 
 
 def test_a_complex_gradient_of_an_old_style_function_is_an_error(device):
-    class OldTurned(Function):
-        def forward(self, inputs):
-            return (inputs[0] * 2,)
-
-        def backward(self, inputs, grad_outputs):
-            return (placed(np.array([2 + 1j], "complex64"), device),)
-
+    wrong = placed(np.array([2 + 1j], "complex64"), device)
+    turned = node(base=Function, forward=lambda self, xs: (xs[0] * 2,), backward=lambda self, xs, gys: (wrong,))
     x = Variable(placed(np.array([1.0], "float32"), device))
     with pytest.raises(DtypeError, match="gradient 0 must be float32"):
-        OldTurned()(x).backward()
+        turned(x).backward()
