@@ -59,27 +59,15 @@ CALLS = {
     "conv-pad": (chx.conv, (X, W, B), {"stride": (2, 1), "pad": 1}, _conv(_padded(X), W, B, (2, 1))),
     "conv_transpose": (chx.conv_transpose, (X, T, B), {}, _transposed(X, T, B)),
     "max_pool": (chx.max_pool, (X, 2), {}, _of_windows(X, 2, 2, (2, 2), lambda p: p.max((2, 3)), 2)),
-    "max_pool-stride": (
-        chx.max_pool,
-        (X, (2, 3)),
-        {"stride": 1},
-        _of_windows(X, 2, 3, (1, 1), lambda p: p.max((2, 3)), 2),
-    ),
+    "max_pool-stride": (chx.max_pool, (X, (2, 3)), {"stride": 1},
+        _of_windows(X, 2, 3, (1, 1), lambda p: p.max((2, 3)), 2)),
     "average_pool": (chx.average_pool, (X, 2), {}, _of_windows(X, 2, 2, (2, 2), lambda p: p.mean((2, 3)), 2)),
-    "average_pool-zero": (
-        chx.average_pool,
-        (X, 2),
-        {"stride": 1, "pad": 1, "pad_mode": "zero"},
-        _of_windows(_padded(X), 2, 2, (1, 1), lambda p: p.mean((2, 3)), 2),
-    ),
-    "average_pool-ignore": (
-        chx.average_pool,
-        (X, 2),
-        {"stride": 1, "pad": 1},
-        _of_windows(_padded(X, np.nan), 2, 2, (1, 1), _ones_like_mean, 2),
-    ),
+    "average_pool-zero": (chx.average_pool, (X, 2), {"stride": 1, "pad": 1, "pad_mode": "zero"},
+        _of_windows(_padded(X), 2, 2, (1, 1), lambda p: p.mean((2, 3)), 2)),
+    "average_pool-ignore": (chx.average_pool, (X, 2), {"stride": 1, "pad": 1},
+        _of_windows(_padded(X, np.nan), 2, 2, (1, 1), _ones_like_mean, 2)),
     "fixed_batch_norm": (chx.fixed_batch_norm, (X, GAMMA, BETA, MEAN, VAR), {}, _normalised(X, GAMMA, BETA, MEAN, VAR)),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CALLS)

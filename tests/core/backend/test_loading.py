@@ -24,16 +24,12 @@ BROKEN = {
     "hook interrupts": (gives("stopped(KeyboardInterrupt)"), "failed to load: KeyboardInterrupt"),
     "hook closes": (gives("stopped(GeneratorExit)"), "failed to load: GeneratorExit"),
     "an error without a text": (gives("stopped(Mute)"), r"Mute, which cannot be printed \(SystemExit\)"),
-    "misspelt hook": (
-        GOOD + "@hookimpl\ndef xpgrad_kernel(): ...",
-        "unknown hook 'xpgrad_kernel'.* expected one of the hooks xpgrad_backend",
-    ),
+    "misspelt hook": (GOOD + "@hookimpl\ndef xpgrad_kernel(): ...",
+        "unknown hook 'xpgrad_kernel'.* expected one of the hooks xpgrad_backend"),
     "misspelt argument": (GOOD + "@hookimpl\ndef xpgrad_kernels(backand): ...", "backand"),
     "hook without its marker": ("def xpgrad_backend(): ...", "xpgrad_backend is not decorated with @hookimpl"),
-    "newer contract": (
-        GOOD + "xpgrad_api = 2, 3",
-        "supports versions 2 to 3 .* but this xpgrad has version 1; upgrade",
-    ),
+    "newer contract": (GOOD + "xpgrad_api = 2, 3",
+        "supports versions 2 to 3 .* but this xpgrad has version 1; upgrade"),
     "older contract": (GOOD + "xpgrad_api = 0, 0", "supports versions 0 to 0 .*upgrade the plugin or xpgrad"),
     "no range": (GOOD + "xpgrad_api = 1", r"expected xpgrad_api = \(lowest, highest\) of two integers, got 1"),
     "a range of words": (GOOD + "xpgrad_api = '1', '1'", "expected xpgrad_api .* got \\('1', '1'\\)"),
@@ -43,29 +39,23 @@ BROKEN = {
     "another name": (gives("backend('nqu')"), "calls its backend 'nqu', but .* registers it as 'npu'"),
     "no types": (gives("backend(array_types=())"), r"expected the types of arrays .* got \(\)"),
     "no type": (gives("backend(array_types=['Array'])"), "expected the types of arrays"),
-    "another's type": (
-        gives("backend(array_types=[Array, np.ndarray])"),
-        "backends numpy and npu both list numpy.ndarray; uninstall one of them",
-    ),
+    "another's type": (gives("backend(array_types=[Array, np.ndarray])"),
+        "backends numpy and npu both list numpy.ndarray; uninstall one of them"),
     "a list": (gives("backend(array_types=[list])"), "backend npu lists list, a built-in type"),
     "a number": (gives("backend(array_types=[Array, int])"), "backend npu lists int, a built-in type"),
     "no scatter_add": (gives("backend(scatter_add=None)"), "must have the kernel 'scatter_add', which has no default"),
     "scatter_add of another form": (gives("backend(scatter_add=lambda x: x)"), "kernel 'scatter_add' must take"),
-    "capabilities in a dict": (
-        gives("backend(capabilities={'fft': 'none'})"),
-        r"expected capabilities=Capabilities\(...\), got {'fft': 'none'}",
-    ),
-    "a method that has moved": (
-        gives("(lambda b: setattr(b, 'writes', print) or b)(backend())"),
-        "backend npu defines writes, which are methods of xpgrad.plugin.Programs; move",
-    ),
+    "capabilities in a dict": (gives("backend(capabilities={'fft': 'none'})"),
+        r"expected capabilities=Capabilities\(...\), got {'fft': 'none'}"),
+    "a method that has moved": (gives("(lambda b: setattr(b, 'writes', print) or b)(backend())"),
+        "backend npu defines writes, which are methods of xpgrad.plugin.Programs; move"),
     "no dict of kernels": (GOOD + kernels("7"), "expected a dict of kernels for backend numpy, got 7"),
     "unknown own kernel": (gives("backend(kernels={'tahn': np.tanh})"), "unknown kernel 'tahn' .* known: .*tan"),
     "unknown kernel": (GOOD + kernels("{'ad': np.add}"), "unknown kernel 'ad' for backend numpy"),
     "no function": (GOOD + kernels("{'add': 3}"), "kernel 'add' is int, expected a function"),
     "kernel of another form": (GOOD + kernels("{'add': lambda x: x}"), r"must take \(array1, array2\), but has \(x\)"),
     "no parameters": (GOOD + kernels("{'broadcast_to': lambda x: x}"), r"must take \(array1, shape=\)"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", BROKEN)

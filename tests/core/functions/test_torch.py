@@ -11,17 +11,12 @@ import xpgrad.functions as F
 
 IMAGES, SMALL = (2, 4, 11, 9), (2, 3, 6, 7)
 PAIRS: dict[str, tuple[Callable[..., Any], Callable[..., Any], list[tuple[int, ...]]]] = {
-    "spatial_transformer_grid": (
-        lambda t: F.spatial_transformer_grid(t, (5, 4)),
-        lambda nn, t: nn.affine_grid(t, [3, 1, 5, 4], align_corners=True).permute(0, 3, 1, 2), [(3, 2, 3)],
-    ),
-    "spatial_transformer_sampler": (
-        F.spatial_transformer_sampler,
-        lambda nn, x, g: nn.grid_sample(x, g.permute(0, 2, 3, 1), align_corners=True), [(3, 2, 6, 7), (3, 2, 5, 4)],
-    ),
-    "layer_normalization beyond one block": (
-        F.layer_normalization, lambda nn, x, W, b: nn.layer_norm(x, (1000,), W, b), [(300, 1000), (1000,), (1000,)],
-    ),
+    "spatial_transformer_grid": (lambda t: F.spatial_transformer_grid(t, (5, 4)),
+        lambda nn, t: nn.affine_grid(t, [3, 1, 5, 4], align_corners=True).permute(0, 3, 1, 2), [(3, 2, 3)]),
+    "spatial_transformer_sampler": (F.spatial_transformer_sampler,
+        lambda nn, x, g: nn.grid_sample(x, g.permute(0, 2, 3, 1), align_corners=True), [(3, 2, 6, 7), (3, 2, 5, 4)]),
+    "layer_normalization beyond one block": (F.layer_normalization, lambda nn, x, W, b: nn.layer_norm(x, (1000,), W, b),
+        [(300, 1000), (1000,), (1000,)]),
 }  # fmt: skip
 for _options in ({}, {"stride": 2, "pad": 1}, {"pad": (2, 1), "dilate": (1, 2)}, {"stride": (1, 3), "groups": 2}):
     _theirs = {{"pad": "padding", "dilate": "dilation"}.get(k, k): v for k, v in _options.items()}

@@ -192,20 +192,14 @@ def test_unchain(device):
     ("made", "error", "text"),
     [
         (lambda a: [1.0], TypeError, r"has a bug: gradient 0 must be an array, got float"),
-        (
-            lambda a: [a(np.ones(3), "f4")],
-            ShapeError,
-            r"has a bug: gradient 0 must be float32 \(1,\), got float32 \(3,\)",
-        ),
-        (
-            lambda a: [a(np.ones(1), "f8")],
-            DtypeError,
-            r"has a bug: gradient 0 must be float32 \(1,\), got float64 \(1,\)",
-        ),
+        (lambda a: [a(np.ones(3), "f4")], ShapeError,
+         r"has a bug: gradient 0 must be float32 \(1,\), got float32 \(3,\)"),
+        (lambda a: [a(np.ones(1), "f8")], DtypeError,
+         r"has a bug: gradient 0 must be float32 \(1,\), got float64 \(1,\)"),
         (lambda a: a(np.ones(1), "f4"), GradientError, "has a bug: backward must return a tuple"),
         (lambda a: [None, None], GradientError, "2 != expected 1; function Giving"),
     ],
-)
+)  # fmt: skip
 def test_a_wrong_gradient_is_a_bug_of_the_function(device, made, error, text):
     x = variable(device, [1.0])
     wrong = made(lambda v, dtype: array(device, v, dtype))

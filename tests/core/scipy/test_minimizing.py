@@ -323,30 +323,18 @@ def test_a_search_that_ends_at_nan_has_no_success():
     [
         ({"bounds": (0, 1, 2)}, ValueError, r"minimize: bounds must be \(lower, upper\), .* got tuple of 3"),
         ({"bounds": 3}, ValueError, r"minimize: bounds must be \(lower, upper\), .* got int"),
-        (
-            {"bounds": (np.zeros(3), 1)},
-            ShapeError,
-            r"minimize: lower bounds: expected a number or shape \(5,\), got shape \(3,\)",
-        ),
-        (
-            {"constraints": [3]},
-            TypeError,
-            r"minimize: constraints\[0\]: expected a dict, NonlinearConstraint .* got int",
-        ),
-        (
-            {"constraints": {"type": "equal", "fun": rosenbrock}},
-            ValueError,
-            r"constraints\[0\]: expected 'eq' or 'ineq' as 'type', got 'equal'",
-        ),
+        ({"bounds": (np.zeros(3), 1)}, ShapeError,
+         r"minimize: lower bounds: expected a number or shape \(5,\), got shape \(3,\)"),
+        ({"constraints": [3]}, TypeError,
+         r"minimize: constraints\[0\]: expected a dict, NonlinearConstraint .* got int"),
+        ({"constraints": {"type": "equal", "fun": rosenbrock}}, ValueError,
+         r"constraints\[0\]: expected 'eq' or 'ineq' as 'type', got 'equal'"),
         ({"constraints": {"type": "eq"}}, TypeError, r"constraints\[0\]: expected a function as 'fun', got NoneType"),
-        (
-            {"constraints": {"type": "eq", "fun": rosenbrock, "jac": optimize.rosen_der}},
-            ValueError,
-            r"constraints\[0\]: the Jacobian is computed from 'fun'; leave 'jac' out",
-        ),
+        ({"constraints": {"type": "eq", "fun": rosenbrock, "jac": optimize.rosen_der}}, ValueError,
+         r"constraints\[0\]: the Jacobian is computed from 'fun'; leave 'jac' out"),
         ({"method": "newton"}, ValueError, "Unknown solver newton"),
     ],
-)
+)  # fmt: skip
 def test_mismatched_arguments_raise(how, error, text):
     with pytest.raises(error, match=text):
         minimize(rosenbrock, START, **how)

@@ -314,50 +314,29 @@ TABLE: dict[str, Row] = {
     "nbdtrc": (lambda k, n, p: _betainc(k + 1, n, 1 - p), (COUNTS, (5.0, 1.0), PROBABILITIES)),
     "nbdtri": (lambda k, n, y: _betaincinv(n, k + 1, y), (COUNTS, (5.0, 1.0), PROBABILITIES)),
     # inverses in a parameter
-    "btdtria": (
-        lambda p, b, x: _solved(lambda a: mp.log(_betainc(a, b, x)), _scipy("btdtria", p, b, x), mp.log(p)),
-        (CENTRE, SHAPES, CENTRE),
-    ),
-    "btdtrib": (
-        lambda a, p, x: _solved(lambda b: mp.log(_betainc(a, b, x)), _scipy("btdtrib", a, p, x), mp.log(p)),
-        (SHAPES, CENTRE, CENTRE),
-    ),
-    "bdtrik": (
-        lambda y, n, p: _solved(lambda k: _betainc(n - k, k + 1, 1 - p), _scipy("bdtrik", y, n, p), y),
-        (CENTRE, (35.0, 31.0), (0.3, 0.5, 0.7)),
-    ),
-    "bdtrin": (
-        lambda k, y, p: _solved(lambda n: _betainc(n - k, k + 1, 1 - p), _scipy("bdtrin", k, y, p), y),
-        ((1.0, 3.0, 9.0), CENTRE, CENTRE),
-    ),
-    "nbdtrik": (
-        lambda y, n, p: _solved(lambda k: _betainc(n, k + 1, p), _scipy("nbdtrik", y, n, p), y),
-        (CENTRE[2:], (5.0, 2.5), (0.3, 0.5)),
-    ),
-    "nbdtrin": (
-        lambda k, y, p: _solved(lambda n: _betainc(n, k + 1, p), _scipy("nbdtrin", k, y, p), y),
-        ((1.0, 3.0, 9.0), CENTRE, CENTRE),
-    ),
-    "gdtrib": (
-        lambda a, p, x: _solved(lambda b: _gammainc(b, a * x), _scipy("gdtrib", a, p, x), p),
-        (SHAPES, CENTRE, SHAPES),
-    ),
-    "chdtriv": (
-        lambda p, x: _solved(lambda v: _gammainc(v / 2, x / 2), _scipy("chdtriv", p, x), p), (CENTRE, SHAPES)
-    ),
-    "pdtrik": (
-        lambda p, m: _solved(lambda k: _gammaincc(k + 1, m), _scipy("pdtrik", p, m), p),
-        (CENTRE[1:], (2.7, 9.1, 30.1)),
-    ),
-    "stdtridf": (
-        lambda p, t: _solved(lambda df: _stdtr(df, t), _scipy("stdtridf", p, t), p), ((0.3, 0.35, 0.4), (-0.7, -1.3))
-    ),
+    "btdtria": (lambda p, b, x: _solved(lambda a: mp.log(_betainc(a, b, x)), _scipy("btdtria", p, b, x), mp.log(p)),
+        (CENTRE, SHAPES, CENTRE)),
+    "btdtrib": (lambda a, p, x: _solved(lambda b: mp.log(_betainc(a, b, x)), _scipy("btdtrib", a, p, x), mp.log(p)),
+        (SHAPES, CENTRE, CENTRE)),
+    "bdtrik": (lambda y, n, p: _solved(lambda k: _betainc(n - k, k + 1, 1 - p), _scipy("bdtrik", y, n, p), y),
+        (CENTRE, (35.0, 31.0), (0.3, 0.5, 0.7))),
+    "bdtrin": (lambda k, y, p: _solved(lambda n: _betainc(n - k, k + 1, 1 - p), _scipy("bdtrin", k, y, p), y),
+        ((1.0, 3.0, 9.0), CENTRE, CENTRE)),
+    "nbdtrik": (lambda y, n, p: _solved(lambda k: _betainc(n, k + 1, p), _scipy("nbdtrik", y, n, p), y),
+        (CENTRE[2:], (5.0, 2.5), (0.3, 0.5))),
+    "nbdtrin": (lambda k, y, p: _solved(lambda n: _betainc(n, k + 1, p), _scipy("nbdtrin", k, y, p), y),
+        ((1.0, 3.0, 9.0), CENTRE, CENTRE)),
+    "gdtrib": (lambda a, p, x: _solved(lambda b: _gammainc(b, a * x), _scipy("gdtrib", a, p, x), p),
+        (SHAPES, CENTRE, SHAPES)),
+    "chdtriv": (lambda p, x: _solved(lambda v: _gammainc(v / 2, x / 2), _scipy("chdtriv", p, x), p), (CENTRE, SHAPES)),
+    "pdtrik": (lambda p, m: _solved(lambda k: _gammaincc(k + 1, m), _scipy("pdtrik", p, m), p),
+        (CENTRE[1:], (2.7, 9.1, 30.1))),
+    "stdtridf": (lambda p, t: _solved(lambda df: _stdtr(df, t), _scipy("stdtridf", p, t), p),
+        ((0.3, 0.35, 0.4), (-0.7, -1.3))),
     "nrdtrimn": (lambda p, std, x: x - std * _ndtri(p), (CENTRE, SHAPES, FEW_VALUES)),
     "nrdtrisd": (lambda mn, p, x: (x - mn) / _ndtri(p), (FEW_VALUES, CENTRE, FEW_VALUES)),
-    "tklmbda": (
-        lambda x, c: _solved(lambda p: _boxcox(p, c) - _boxcox(1 - p, c), _scipy("tklmbda", x, c), x),
-        ((-1.3, -0.5, 0.3, 0.7, 1.3), (-1.3, -0.3, 0.2, 0.6)),
-    ),
+    "tklmbda": (lambda x, c: _solved(lambda p: _boxcox(p, c) - _boxcox(1 - p, c), _scipy("tklmbda", x, c), x),
+        ((-1.3, -0.5, 0.3, 0.7, 1.3), (-1.3, -0.3, 0.2, 0.6))),
     "kolmogorov": (_kolmogorov, (above(0.2, until(20)),)),
     # entropies and losses
     "entr": (lambda x: -x * mp.log(x), (POSITIVE,)),
@@ -437,10 +416,8 @@ TABLE: dict[str, Row] = {
     "wrightomega": (_wrightomega, (above(-700, REAL),)),
     "hyp0f1": (mp.hyp0f1, ((1e-8, 0.3, 1.0, 1.3, 2.0, 7.3, 30.1), until(900, (*REAL,)))),
     "hyp1f1": (mp.hyp1f1, ((0.3, 1.0, 2.5), (0.5, 1.3, 3.0), until(40, REAL))),
-    "hyp2f1": (
-        mp.hyp2f1,
-        ((0.3, 1.0, 2.5), (0.5, 1.3), (0.7, 2.2), (-7.3, -1.3, *(-x for x in TINY), 0.0, *PROBABILITIES[:-1])),
-    ),
+    "hyp2f1": (mp.hyp2f1,
+        ((0.3, 1.0, 2.5), (0.5, 1.3), (0.7, 2.2), (-7.3, -1.3, *(-x for x in TINY), 0.0, *PROBABILITIES[:-1]))),
 }  # fmt: skip
 CONSTANT = {"jv": 1, "yv": 1, "iv": 1, "ive": 1, "struve": 1, "modstruve": 1, "hyp0f1": 1, "hyp1f1": 2, "hyp2f1": 3,
             "kn": 1, "pdtr": 1, "pdtrc": 1, "pdtri": 1, "bdtr": 2, "bdtrc": 2, "bdtri": 2, "nbdtr": 2, "nbdtrc": 2,
