@@ -9,7 +9,7 @@ import operator
 import numpy as np
 import pytest
 from tests.building import array, place, values, variable
-from tests.core.graph.nodes import node
+from tests.core.graph.nodes import node, square
 from tests.threads import in_thread
 
 import xpgrad
@@ -148,15 +148,14 @@ def test_rule_5_seeds_are_gradients_as_users_see_them(device):
 def test_rule_5_hooks_get_and_replace_the_gradients_of_users(device):
     seen = []
 
-    class Noting(FunctionHook):
-        def backward_preprocess(self, function, in_data, out_grad):
-            seen.append(on_host(out_grad[0]))
+    def note(self, function, in_data, out_grad):
+        seen.append(on_host(out_grad[0]))
 
     x = variable(device, A, "complex128")
     y = x * 1j
     z = y * (2 + 1j)
     y.register_hook(lambda g: g * 2)
-    with Noting():
+    with node(base=FunctionHook, backward_preprocess=note):
         gy, gx = grad([z], [y, x], [variable(device, S, "complex128")])
     expected = S * (2 - 1j) * 2
     np.testing.assert_allclose(on_host(gy), expected)
@@ -164,32 +163,17 @@ def test_rule_5_hooks_get_and_replace_the_gradients_of_users(device):
     np.testing.assert_allclose(seen, [S, expected])
 
 
-class SquareNode(FunctionNode):
-    def forward(self, inputs):
-        self.retain_inputs((0,))
-        return (inputs[0] * inputs[0],)
+@pytest.mark.parametrize("base", [FunctionNode, Function])
+@pytest.mark.parametrize("recorded", [False, True])
+def test_rule_5_functions_of_users_use_the_gradients_of_users(device, base, recorded):
+    def backward(self, xs, gys):
+        if base is FunctionNode:
+            xs = self.get_retained_inputs()
+        return (gys[0] * 2 * namespace(xs[0]).conj(xs[0]),)
 
-    def backward(self, target_input_indexes, grad_outputs):
-        (x,) = self.get_retained_inputs()
-        return (grad_outputs[0] * 2 * namespace(x).conj(x),)
-
-
-class Square(Function):
-    def forward(self, inputs):
-        return (inputs[0] * inputs[0],)
-
-    def backward(self, inputs, grad_outputs):
-        return (grad_outputs[0] * 2 * xpgrad.get_array_module(inputs[0]).conj(inputs[0]),)
-
-
-@pytest.mark.parametrize(
-    ("square", "recorded"),
-    [(lambda x: SquareNode().apply((x,))[0], False), (lambda x: SquareNode().apply((x,))[0], True), (Square(), False)],
-    ids=["node", "node-recorded", "function"],
-)
-def test_rule_5_functions_of_users_use_the_gradients_of_users(device, square, recorded):
+    f = node(base=base, forward=square, backward=backward)
     x = variable(device, A, "complex128")
-    y = square(x * 1) * 1j
+    y = (f if base is Function else lambda x: f.apply((x,))[0])(x * 1) * 1j
     y.grad = array(device, S, "complex128")
     y.backward(enable_double_backprop=recorded)
     np.testing.assert_allclose(on_host(x.grad), S * -1j * 2 * np.conj(A))
