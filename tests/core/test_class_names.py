@@ -10,17 +10,12 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PUBLIC = {
     "Backend": "ChainerX's kind of memory, beside the interface of a library",
-    "ChainerxDevice": "imported late by `xpgrad.backend`",
-    "CpuDevice": "imported late by `xpgrad.backend`",
-    "Device": "ChainerX's device",
-    "DtypeError": "ChainerX's error",
-    "GpuDevice": "imported late by `xpgrad.backend`",
-    "GradientError": "ChainerX's error",
-    "Normal": "an initializer and a distribution",
-    "Parameter": "a Variable and a link",
-    "TimerHook": "a hook of functions and one of links",
+    "ChainerxDevice": "imported late by `xpgrad.backend`", "CpuDevice": "imported late by `xpgrad.backend`",
+    "Device": "ChainerX's device", "DtypeError": "ChainerX's error", "GpuDevice": "imported late by `xpgrad.backend`",
+    "GradientError": "ChainerX's error", "Normal": "an initializer and a distribution",
+    "Parameter": "a Variable and a link", "TimerHook": "a hook of functions and one of links",
     "Uniform": "an initializer and a distribution",
-}
+}  # fmt: skip
 """Public names, under which Chainer has several classes, too."""
 
 

@@ -17,19 +17,10 @@ from xpgrad_c.health import ago, codegen, codegen_findings, codegen_line
 from xpgrad_c.toolchain import LAST_FAILURE
 
 HERE: dict[str, Any] = {
-    "disabled": None,
-    "folder": "/home/me/.cache/xpgrad",
-    "folder_problem": None,
-    "off": None,
-    "compiler": "/usr/bin/cc",
-    "version": "cc 12.2.0",
-    "vector_math": True,
-    "files": 3,
-    "bytes": 47_000,
-    "threads": 2,
-    "threads_error": None,
-    "last_failure": None,
-}
+    "disabled": None, "folder": "/home/me/.cache/xpgrad", "folder_problem": None, "off": None,
+    "compiler": "/usr/bin/cc", "version": "cc 12.2.0", "vector_math": True, "files": 3, "bytes": 47_000, "threads": 2,
+    "threads_error": None, "last_failure": None,
+}  # fmt: skip
 NONE = {"compiler": None, "version": None, "vector_math": None}
 FINDINGS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "all is there": ({}, []),

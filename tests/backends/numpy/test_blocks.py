@@ -35,16 +35,8 @@ LAYOUTS: dict[str, Callable[[Any], Any]] = {
     "channels last": lambda x: np.moveaxis(np.ascontiguousarray(np.moveaxis(x, 1, -1)), -1, 1),
 }
 SHAPES = (
-    (300, 70),
-    (7, 1000),
-    (1000, 7),
-    (1, 5000),
-    (300, 1),
-    (8, 16, 9, 9),
-    (2, 3, 40, 50),
-    (5, 200, 1, 1),
-    (50, 4, 1, 3),
-)
+    (300, 70), (7, 1000), (1000, 7), (1, 5000), (300, 1), (8, 16, 9, 9), (2, 3, 40, 50), (5, 200, 1, 1), (50, 4, 1, 3),
+)  # fmt: skip
 
 
 def _limit(monkeypatch: pytest.MonkeyPatch, least: int, size: int = 1) -> None:

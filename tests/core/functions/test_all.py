@@ -17,25 +17,10 @@ from xpgrad_conformance.table.scenario import host_inputs
 
 # Other names for functions of the standard, which have cases there, with a refusal of integers in front.
 RENAMED = {
-    "arccos": "acos",
-    "arcsin": "asin",
-    "arctan": "atan",
-    "arctanh": "atanh",
-    "ceil": "ceil",
-    "cos": "cos",
-    "cosh": "cosh",
-    "exp": "exp",
-    "expm1": "expm1",
-    "floor": "floor",
-    "log": "log",
-    "log10": "log10",
-    "log1p": "log1p",
-    "log2": "log2",
-    "sin": "sin",
-    "sinh": "sinh",
-    "sqrt": "sqrt",
-    "tan": "tan",
-}
+    "arccos": "acos", "arcsin": "asin", "arctan": "atan", "arctanh": "atanh", "ceil": "ceil", "cos": "cos",
+    "cosh": "cosh", "exp": "exp", "expm1": "expm1", "floor": "floor", "log": "log", "log10": "log10", "log1p": "log1p",
+    "log2": "log2", "sin": "sin", "sinh": "sinh", "sqrt": "sqrt", "tan": "tan",
+}  # fmt: skip
 THE_SAME = {
     "absolute": "abs",
 }

@@ -21,16 +21,9 @@ from xpgrad.testing.arrays import on_host, placed
 from xpgrad.transforms import grad, value_and_grad, vmap
 
 CHAPTERS = (
-    "fft",
-    "integrate",
-    "interpolate",
-    "linalg",
-    "ndimage",
-    "signal",
-    "sparse.linalg",
-    "spatial.distance",
+    "fft", "integrate", "interpolate", "linalg", "ndimage", "signal", "sparse.linalg", "spatial.distance",
     "spatial.transform",
-)
+)  # fmt: skip
 PAGE = Path(__file__).parents[3] / "docs" / "scipy.md"
 INDIRECT = {
     "SuperLU", "LinearOperator", "aslinearoperator", "PPoly",

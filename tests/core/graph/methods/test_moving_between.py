@@ -20,17 +20,9 @@ from xpgrad.errors import BackendUnavailable
 from xpgrad.testing.arrays import on_host, placed
 
 PLACES = (
-    "@numpy",
-    "@strict:cpu",
-    "@strict:device1",
-    "@strict:device2",
-    "@toy:cpu",
-    "@toy:away",
-    "native:0",
-    "native:1",
-    "@torch:cpu",
-    "@cupy:0",
-)
+    "@numpy", "@strict:cpu", "@strict:device1", "@strict:device2", "@toy:cpu", "@toy:away", "native:0", "native:1",
+    "@torch:cpu", "@cupy:0",
+)  # fmt: skip
 ARRAYS = {
     "float32": np.asarray([[0.5, -1.5, 2.0], [3.0, 4.5, -6.0]], np.float32),
     "complex": np.asarray([1 + 2j, 3 - 4j]),
