@@ -6,14 +6,11 @@ import pytest
 import xpgrad
 import xpgrad.functions as F
 from xpgrad import Variable
+from xpgrad.testing.arrays import on_host as host
 from xpgrad.testing.gradient_check import check_backward, check_double_backward
 
 X = np.asarray([[1.0, 2.0, -1.0], [0.5, -0.25, 3.0], [2.0, 1.0, 0.0]])
 ROWS = -X + np.log(np.exp(X).sum(axis=1, keepdims=True))
-
-
-def host(array):
-    return xpgrad.get_device(-1).send(array)
 
 
 def loss_and_gradient(device, t, x=X, **options):

@@ -5,14 +5,11 @@ import pytest
 
 import xpgrad
 import xpgrad.functions as F
+from xpgrad.testing.arrays import on_host as host
 
 
 def ones(device, shape=(100, 100)):
     return device.send(np.ones(shape, np.float32))
-
-
-def host(array):
-    return xpgrad.get_device(-1).send(array)
 
 
 def test_dropped_elements_are_zero_and_kept_elements_are_scaled(device):

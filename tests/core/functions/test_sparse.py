@@ -6,15 +6,12 @@ import pytest
 import xpgrad
 import xpgrad.functions as F
 from xpgrad import Variable, transforms
+from xpgrad.testing.arrays import on_host as host
 from xpgrad.utils import CooMatrix, to_coo
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(4, 5)) * (RNG.random((4, 5)) < 0.4)
 BATCH = RNG.normal(size=(3, 4, 5)) * (RNG.random((3, 4, 5)) < 0.4)
-
-
-def host(array):
-    return xpgrad.get_device(-1).send(array)
 
 
 @pytest.mark.parametrize("x", [X, BATCH, np.zeros((2, 3)), np.ones((2, 1, 2), "f2")])

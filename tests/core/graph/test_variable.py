@@ -441,16 +441,6 @@ def test_integer_data_may_declare_that_it_requires_a_gradient(device):
     assert not variable(device, [1], "int32", requires_grad=False).requires_grad
 
 
-def test_an_integer_input_next_to_a_float_gets_no_gradient(device):
-    n = variable(device, [1, 2], "int32", name="n")
-    xp = n.__array_namespace__()
-    x = variable(device, [1.0, 2.0])
-    y = (x * xp.astype(n, x.dtype)).sum()
-    y.backward()
-    assert n.grad is None
-    assert values(x.grad) == [1.0, 2.0]
-
-
 # Freeing
 
 
