@@ -7,6 +7,7 @@ import types
 
 import numpy as np
 import pytest
+from tests.core.graph.nodes import node
 
 import xpgrad
 import xpgrad.functions as F
@@ -14,7 +15,6 @@ import xpgrad.links as L
 from xpgrad import (
     Chain,
     ChainList,
-    FunctionNode,
     Parameter,
     Sequential,
     Variable,
@@ -289,18 +289,14 @@ def test_gradients_that_do_not_fit_are_not_added():
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("fails", ["function", "backward"])
 def test_a_step_whose_loss_fails_keeps_gradients(fails, compiled):
-    class Failing(FunctionNode):
-        def forward(self, inputs):
-            return inputs
-
-        def backward(self, indexes, grads):
-            raise Injected
+    def fail(self, indexes, grads):
+        raise Injected
 
     def loss(x):
         y = optimizer.target.loss(x) + F.sum(optimizer.target.bn(optimizer.target.l1(x)))
         if failing and fails == "function":
             raise Injected
-        return Failing().apply((y,))[0] if failing else y
+        return node(backward=fail).apply((y,))[0] if failing else y
 
     optimizer, failing = ready(), False
     step = optimizer.compile(loss) if compiled else lambda x: optimizer.update(loss, x)

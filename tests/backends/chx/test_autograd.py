@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from tests.backends.chx.arrays import array, leaf, values
+from tests.core.graph.nodes import node, square, square_backward
 
 import xpgrad
 import xpgrad_chx as chx
@@ -99,16 +100,11 @@ def test_backward_from_several_outputs_is_one_sweep():
     a = leaf([2.0])
     calls = []
 
-    class Square(xpgrad.FunctionNode):
-        def forward(self, inputs):
-            self.retain_inputs((0,))
-            return (inputs[0] * inputs[0],)
+    def backward(self, targets, gys):
+        calls.append(1)
+        return square_backward(self, targets, gys)
 
-        def backward(self, targets, gys):
-            calls.append(1)
-            return (gys[0] * 2 * self.get_retained_inputs()[0],)
-
-    s = Square().apply((a,))[0].chx_array
+    s = node(forward=square, backward=backward).apply((a,))[0].chx_array
     chx.backward([s * 3.0, s * 5.0])
     assert values(a.grad) == [32.0]
     assert len(calls) == 1
@@ -117,15 +113,8 @@ def test_backward_from_several_outputs_is_one_sweep():
 
 
 def test_a_failed_backward_leaves_everything():
-    class Failing(xpgrad.FunctionNode):
-        def forward(self, inputs):
-            return (inputs[0] * 1,)
-
-        def backward(self, targets, gys):
-            raise ZeroDivisionError
-
     a = leaf([1.0])
-    y = (Failing().apply((a,))[0] * 1.0).chx_array.require_grad()
+    y = (node(backward=lambda *_: 1 / 0).apply((a,))[0] * 1.0).chx_array.require_grad()
     with pytest.raises(ZeroDivisionError):
         y.backward()
     assert y.grad is None

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from tests.backends.chx.arrays import array, values
+from tests.core.graph.nodes import node
 
 import xpgrad
 import xpgrad_chx as chx
@@ -249,15 +250,11 @@ def test_parameters_remember_where_they_are_shared():
 def test_function_nodes_get_plain_arrays_of_the_same_memory():
     a, seen = array([2.0]).require_grad(), []
 
-    class Double(xpgrad.FunctionNode):
-        def forward(self, inputs):
-            seen.extend(inputs)
-            return (inputs[0] * 2,)
+    def forward(self, inputs):
+        seen.extend(inputs)
+        return (inputs[0] * 2,)
 
-        def backward(self, targets, gys):
-            return (gys[0] * 2,)
-
-    Double().apply((a,))[0].backward()
+    node(forward=forward, backward=lambda self, targets, gys: (gys[0] * 2,)).apply((a,))[0].backward()
     assert isinstance(seen[0], chx.ndarray)
     assert not seen[0].is_backprop_required(chx.anygraph)
     assert shares(seen[0], a)

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from tests.building import values
+from tests.core.graph.nodes import node, square
 
 import xpgrad
 from xpgrad import ChangedArray, DtypeError, Variable, using_config
@@ -140,12 +141,7 @@ def test_the_general_path_checks_its_operands(change):
     with using_config("debug", True), pytest.raises(ChangedArray, match=r"_ \* _|multiply"):
         x * x
     with pytest.raises(ChangedArray, match="Square"):
-        Square().apply((x,))
-
-
-class Square(xpgrad.FunctionNode):
-    def forward(self, inputs):
-        return (inputs[0] ** 2,)
+        node("Square", forward=square).apply((x,))
 
 
 def test_results_of_a_changed_array_are_not_cached():
