@@ -4,13 +4,14 @@ Filters that differ between batch elements use a convolution with groups: a grou
 Where only one operand differs between batch elements, they are outputs or inputs of one convolution.
 """
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 from xpgrad.backend.geometry import Geometry
 from xpgrad.transforms.batch.array import BatchArray
 from xpgrad.transforms.batch.batching import Batching, Later
-from xpgrad.transforms.batch.rows.table import row
+from xpgrad.transforms.batch.rows.table import Row, row
 from xpgrad.types import Array
 
 
@@ -25,8 +26,25 @@ def _unflat(b: Batching, y: Array) -> Array:
     return b.made(b.shaped(y, (b.size, y.shape[0] // b.size, *y.shape[1:])))
 
 
+def _of_any_size(rule: Row) -> Row:
+    """Return the row for batches of any size: an empty one has the shape of the result for zeros."""
+
+    @functools.wraps(rule)
+    def computed(b: Batching, function: Callable[..., Any], /, *operands: Any, **options: Any) -> Any:
+        if b.size:
+            return rule(b, function, *operands, **options)
+        arrays = [
+            None if x is None else b.xp.sum(x.values, axis=0, dtype=x.dtype) if x.batched else x.values
+            for x in operands
+        ]
+        return b.made(b.front(b.same(b.base.restore(function(*arrays, **options)))))
+
+    return computed
+
+
 @row("windows", "fold", "sum_pool", "unpool", "max_pool", "max_pool_argmax", "max_pool_backward", "max_pool_gather",
      "max_unpool", "max_unpool_backward")  # fmt: skip
+@_of_any_size
 def of_images(b: Batching, function: Callable[..., Any], /, *images: Any, **options: Any) -> Any:
     """Return the result of a function of images, applied to the images of all batch elements."""
     return _unflat(b, function(*[_flat(b, b.front(x)) for x in images], **options))
@@ -64,6 +82,7 @@ def _biased(b: Batching, y: BatchArray, bias: Any) -> Array:
 
 
 @row("convolution")
+@_of_any_size
 def convolution(
     b: Batching, function: Callable[..., Any], x: Any, W: Any, bias: Any, /, geometry: Geometry, groups: int
 ) -> Any:
@@ -95,6 +114,7 @@ def _of_shared_filters(
 
 
 @row("transposed_convolution")
+@_of_any_size
 def transposed_convolution(
     b: Batching, function: Callable[..., Any], x: Any, W: Any, bias: Any, /, geometry: Geometry, groups: int
 ) -> Any:
@@ -113,6 +133,7 @@ def transposed_convolution(
 
 
 @row("convolution_filter_backward")
+@_of_any_size
 def convolution_filter_backward(
     b: Batching, function: Callable[..., Any], x: Any, g: Any, /, geometry: Geometry, groups: int
 ) -> Any:

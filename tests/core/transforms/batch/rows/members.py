@@ -90,9 +90,9 @@ def leaves(result: Any) -> list[Any]:
 
 def check(
     case: Case, device: xpgrad.Device, *, raw: bool = False, dtype: str | None = None, order: int | None = None,
-    rtol: float = 1e-12, empty: bool = True,
+    rtol: float = 1e-12,
 ) -> None:  # fmt: skip
-    """Compare a case with a loop, for three members, one, and none if `empty`.
+    """Compare a case with a loop, for three members, one, and none.
 
     Raises
     ------
@@ -109,12 +109,9 @@ def check(
                 for size in (SIZE, 1):
                     some = [x[:size] if several else x for x, several in zip(arrays, batched, strict=True)]
                     expected = compare(case.called(raw), axes, some, device, order if size > 1 else min(order, 1), rtol)
-                if empty:
-                    none = [placed(x[:0] if several else x, device) for x, several in zip(arrays, batched, strict=True)]
-                    found = vmap(case.called(raw), axes)(*map(Variable, none))
-                    assert [(y.shape, on_host(y).dtype) for y in found] == [
-                        ((0, *shape), kind) for shape, kind in expected
-                    ]
+                none = [placed(x[:0] if several else x, device) for x, several in zip(arrays, batched, strict=True)]
+                found = vmap(case.called(raw), axes)(*map(Variable, none))
+                assert [(y.shape, on_host(y).dtype) for y in found] == [((0, *shape), kind) for shape, kind in expected]
             except Exception as error:
                 error.add_note(f"{case}, batched: {batched}, raw: {raw}, {dtype} on {device}")
                 raise

@@ -32,7 +32,7 @@ CASES = (
 
 @pytest.mark.parametrize("case", CASES, ids=repr)
 def test_networks_agree_with_each_member(case: Case, device: xpgrad.Device) -> None:
-    check(case, device, rtol=1e-9, empty=False)  # for convolutions
+    check(case, device, rtol=1e-9)
 
 
 def test_a_weight_of_classes_for_each_member(device: xpgrad.Device) -> None:
