@@ -35,16 +35,10 @@ class Adam(GradientMethod):
         Where these bounds end, in proportion to `alpha`, and how fast.
     """
 
-    alpha = HyperparameterProxy("alpha")
-    beta1 = HyperparameterProxy("beta1")
-    beta2 = HyperparameterProxy("beta2")
-    eps = HyperparameterProxy("eps")
-    eta = HyperparameterProxy("eta")
-    weight_decay_rate = HyperparameterProxy("weight_decay_rate")
-    amsgrad = HyperparameterProxy("amsgrad")
-    adabound = HyperparameterProxy("adabound")
-    final_lr = HyperparameterProxy("final_lr")
-    gamma = HyperparameterProxy("gamma")
+    alpha, beta1, beta2, eps, eta, weight_decay_rate, amsgrad, adabound, final_lr, gamma = map(
+        HyperparameterProxy,
+        ("alpha", "beta1", "beta2", "eps", "eta", "weight_decay_rate", "amsgrad", "adabound", "final_lr", "gamma"),
+    )
 
     def __init__(
         self, alpha: Any = 0.001, beta1: Any = 0.9, beta2: Any = 0.999, eps: Any = 1e-8, eta: Any = 1.0,

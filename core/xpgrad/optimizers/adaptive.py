@@ -18,8 +18,7 @@ class AdaGrad(GradientMethod):
         Learning rate, and constant added to the root.
     """
 
-    lr = HyperparameterProxy("lr")
-    eps = HyperparameterProxy("eps")
+    lr, eps = map(HyperparameterProxy, ("lr", "eps"))
 
     def __init__(self, lr: Any = 0.001, eps: Any = 1e-8) -> None:
         super().__init__(lr=lr, eps=eps)
@@ -48,8 +47,7 @@ class AdaDelta(GradientMethod):
         Decay of the averages of squares, and constant added to the averages.
     """
 
-    rho = HyperparameterProxy("rho")
-    eps = HyperparameterProxy("eps")
+    rho, eps = map(HyperparameterProxy, ("rho", "eps"))
 
     def __init__(self, rho: Any = 0.95, eps: Any = 1e-6) -> None:
         super().__init__(rho=rho, eps=eps)
@@ -89,10 +87,7 @@ class RMSprop(GradientMethod):
         Whether `eps` is added to the average instead.
     """
 
-    lr = HyperparameterProxy("lr")
-    alpha = HyperparameterProxy("alpha")
-    eps = HyperparameterProxy("eps")
-    eps_inside_sqrt = HyperparameterProxy("eps_inside_sqrt")
+    lr, alpha, eps, eps_inside_sqrt = map(HyperparameterProxy, ("lr", "alpha", "eps", "eps_inside_sqrt"))
 
     def __init__(self, lr: Any = 0.01, alpha: Any = 0.99, eps: Any = 1e-8, eps_inside_sqrt: bool = False) -> None:
         super().__init__(lr=lr, alpha=alpha, eps=eps, eps_inside_sqrt=eps_inside_sqrt)
@@ -128,10 +123,7 @@ class RMSpropGraves(GradientMethod):
         Learning rate, decay of the averages, kept part of the last step, and constant added to the variance.
     """
 
-    lr = HyperparameterProxy("lr")
-    alpha = HyperparameterProxy("alpha")
-    momentum = HyperparameterProxy("momentum")
-    eps = HyperparameterProxy("eps")
+    lr, alpha, momentum, eps = map(HyperparameterProxy, ("lr", "alpha", "momentum", "eps"))
 
     def __init__(self, lr: Any = 1e-4, alpha: Any = 0.95, momentum: Any = 0.9, eps: Any = 1e-4) -> None:
         super().__init__(lr=lr, alpha=alpha, momentum=momentum, eps=eps)
@@ -170,8 +162,7 @@ class SMORMS3(GradientMethod):
         The largest learning rate, and constant added to the denominators.
     """
 
-    lr = HyperparameterProxy("lr")
-    eps = HyperparameterProxy("eps")
+    lr, eps = map(HyperparameterProxy, ("lr", "eps"))
 
     def __init__(self, lr: Any = 0.001, eps: Any = 1e-16) -> None:
         super().__init__(lr=lr, eps=eps)
@@ -209,10 +200,7 @@ class MSVAG(GradientMethod):
         Decoupled from the gradient.
     """
 
-    lr = HyperparameterProxy("lr")
-    beta = HyperparameterProxy("beta")
-    eta = HyperparameterProxy("eta")
-    weight_decay_rate = HyperparameterProxy("weight_decay_rate")
+    lr, beta, eta, weight_decay_rate = map(HyperparameterProxy, ("lr", "beta", "eta", "weight_decay_rate"))
 
     def __init__(self, lr: Any = 0.1, beta: Any = 0.9, eta: Any = 1.0, weight_decay_rate: Any = 0.0) -> None:
         super().__init__(lr=lr, beta=beta, eta=eta, weight_decay_rate=weight_decay_rate)

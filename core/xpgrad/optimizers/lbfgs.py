@@ -42,11 +42,9 @@ class LBFGS(Optimizer):
         SciPy's result of the last update.
     """
 
-    max_iter = HyperparameterProxy("max_iter")
-    max_eval = HyperparameterProxy("max_eval")
-    gtol = HyperparameterProxy("gtol")
-    ftol = HyperparameterProxy("ftol")
-    history_size = HyperparameterProxy("history_size")
+    max_iter, max_eval, gtol, ftol, history_size = map(
+        HyperparameterProxy, ("max_iter", "max_eval", "gtol", "ftol", "history_size")
+    )
 
     def __init__(
         self, max_iter: int = 20, max_eval: int = 15000, gtol: float = 1e-5, ftol: float = 1e-9, history_size: int = 10

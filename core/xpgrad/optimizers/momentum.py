@@ -31,8 +31,7 @@ class SGD(GradientMethod):
 
 
 class _Momentum(GradientMethod):
-    lr = HyperparameterProxy("lr")
-    momentum = HyperparameterProxy("momentum")
+    lr, momentum = map(HyperparameterProxy, ("lr", "momentum"))
 
     def __init__(self, lr: Any = 0.01, momentum: Any = 0.9) -> None:
         super().__init__(lr=lr, momentum=momentum)
@@ -114,10 +113,7 @@ class Lion(GradientMethod):
         Decoupled from the gradient; multiplied by `lr`.
     """
 
-    lr = HyperparameterProxy("lr")
-    beta1 = HyperparameterProxy("beta1")
-    beta2 = HyperparameterProxy("beta2")
-    weight_decay_rate = HyperparameterProxy("weight_decay_rate")
+    lr, beta1, beta2, weight_decay_rate = map(HyperparameterProxy, ("lr", "beta1", "beta2", "weight_decay_rate"))
 
     def __init__(self, lr: Any = 1e-4, beta1: Any = 0.9, beta2: Any = 0.99, weight_decay_rate: Any = 0.0) -> None:
         super().__init__(lr=lr, beta1=beta1, beta2=beta2, weight_decay_rate=weight_decay_rate)
