@@ -5,7 +5,6 @@ import math
 from xpgrad.array_api import astype, log, log1p, where
 from xpgrad.distributions.distribution import Distribution, Tabulated, as_parameters
 from xpgrad.distributions.families.counts import BINOMIAL, GEOMETRIC, POISSON
-from xpgrad.distributions.families.member import Member
 from xpgrad.distributions.sampling import draws_for, integer_dtype, points
 from xpgrad.graph.variable import Variable
 from xpgrad.special import expit, log_expit
@@ -127,14 +126,12 @@ class Binomial(Tabulated):
         Probability of success.
     """
 
+    _family = BINOMIAL
     _support = "non negative integer"
     _names = ("n", "p")
 
     def __init__(self, n: Operand, p: Operand) -> None:
         self.n, self.p = as_parameters("Binomial", n, p)
-
-    def _member(self) -> Member:
-        return Member(BINOMIAL, (self.n, self.p))
 
 
 class Geometric(Tabulated):
@@ -146,14 +143,12 @@ class Geometric(Tabulated):
         Probability of success.
     """
 
+    _family = GEOMETRIC
     _support = "positive integer"
     _names = ("p",)
 
     def __init__(self, p: Operand) -> None:
         (self.p,) = as_parameters("Geometric", p)
-
-    def _member(self) -> Member:
-        return Member(GEOMETRIC, (self.p,))
 
 
 class Poisson(Tabulated):
@@ -165,11 +160,9 @@ class Poisson(Tabulated):
         Mean.
     """
 
+    _family = POISSON
     _support = "non negative integer"
     _names = ("lam",)
 
     def __init__(self, lam: Operand) -> None:
         (self.lam,) = as_parameters("Poisson", lam)
-
-    def _member(self) -> Member:
-        return Member(POISSON, (self.lam,))

@@ -1,12 +1,12 @@
 """The interface of distributions, and base classes that implement it with a family."""
 
 import math
-from abc import abstractmethod
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from xpgrad.array_api import asarray, broadcast_shapes, exp, log, reshape, sqrt
 from xpgrad.backend.modules import get_array_module
 from xpgrad.boundary import bound_methods
+from xpgrad.distributions.families.family import Family
 from xpgrad.distributions.families.member import Member
 from xpgrad.graph.variable import Variable
 from xpgrad.special.operands import as_floating
@@ -161,11 +161,13 @@ bound_methods(Distribution)
 
 
 class Tabulated(Distribution):
-    """A distribution of real numbers that a `Member` of a family computes."""
+    """A distribution of real numbers that a `Member` of a family computes, by default with the parameters as shapes."""
 
-    @abstractmethod
+    _family: ClassVar[Family]
+
     def _member(self) -> Member:
         """Return the member of a family with the parameters."""
+        return Member(self._family, tuple(self.params.values()))
 
     @property
     def batch_shape(self) -> Shape:
@@ -222,6 +224,9 @@ class LocationScale(Tabulated):
 
     def __init__(self, loc: Operand, scale: Operand) -> None:
         self.loc, self.scale = as_parameters(type(self).__name__, loc, scale)
+
+    def _member(self) -> Member:
+        return Member(self._family, (), self.loc, self.scale)
 
 
 def as_parameters(name: str, *values: Any) -> tuple[Variable, ...]:

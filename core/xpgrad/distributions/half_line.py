@@ -17,15 +17,13 @@ class Beta(Tabulated):
         Shapes.
     """
 
+    _family = BETA
     has_rsample = True
     _support = "[0, 1]"
     _names = ("a", "b")
 
     def __init__(self, a: Operand, b: Operand) -> None:
         self.a, self.b = as_parameters("Beta", a, b)
-
-    def _member(self) -> Member:
-        return Member(BETA, (self.a, self.b))
 
 
 class Chisquare(Tabulated):
@@ -77,15 +75,13 @@ class FisherSnedecor(Tabulated):
         Degrees of freedom of numerator and denominator.
     """
 
+    _family = F_RATIO
     has_rsample = True
     _support = "positive"
     _names = ("d1", "d2")
 
     def __init__(self, d1: Operand, d2: Operand) -> None:
         self.d1, self.d2 = as_parameters("FisherSnedecor", d1, d2)
-
-    def _member(self) -> Member:
-        return Member(F_RATIO, (self.d1, self.d2))
 
 
 class Gamma(Tabulated):

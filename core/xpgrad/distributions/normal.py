@@ -63,15 +63,13 @@ class LogNormal(Tabulated):
         Mean and standard deviation of the logarithm.
     """
 
+    _family = LOG_NORMAL
     has_rsample = True
     _support = "positive"
     _names = ("mu", "sigma")
 
     def __init__(self, mu: Operand, sigma: Operand) -> None:
         self.mu, self.sigma = as_parameters("LogNormal", mu, sigma)
-
-    def _member(self) -> Member:
-        return Member(LOG_NORMAL, (self.mu, self.sigma))
 
 
 class MultivariateNormal(Distribution):

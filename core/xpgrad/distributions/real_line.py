@@ -22,6 +22,8 @@ class Cauchy(LocationScale):
     loc, scale : Variable, array or float
     """
 
+    _family = CAUCHY
+
     @property
     def mean(self) -> Variable:
         warnings.warn("Mean of the Cauchy distribution is undefined.", RuntimeWarning, stacklevel=2)
@@ -32,9 +34,6 @@ class Cauchy(LocationScale):
         warnings.warn("Variance of the Cauchy distribution is undefined.", RuntimeWarning, stacklevel=2)
         return self._member().variance
 
-    def _member(self) -> Member:
-        return Member(CAUCHY, (), self.loc, self.scale)
-
 
 class Gumbel(LocationScale):
     """Gumbel distribution of maxima.
@@ -44,8 +43,7 @@ class Gumbel(LocationScale):
     loc, scale : Variable, array or float
     """
 
-    def _member(self) -> Member:
-        return Member(GUMBEL, (), self.loc, self.scale)
+    _family = GUMBEL
 
 
 class Laplace(LocationScale):
@@ -57,8 +55,7 @@ class Laplace(LocationScale):
         Mean and mean absolute deviation.
     """
 
-    def _member(self) -> Member:
-        return Member(LAPLACE, (), self.loc, self.scale)
+    _family = LAPLACE
 
 
 class StudentT(LocationScale):
