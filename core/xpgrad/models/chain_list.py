@@ -39,16 +39,16 @@ class ChainList(Link, MutableSequence[Any]):
         return self._children[index]
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        for link in value if isinstance(index, slice) else [value]:
-            _check_link(link)
-        children = list(self._children)
-        children[index] = value
-        self._settle(children)
+        for item in value if isinstance(index, slice) else [value]:
+            self._check_item(item)
+        items = self._contents()
+        items[index] = value
+        self._settle(items)
 
     def __delitem__(self, index: Any) -> None:
-        children = list(self._children)
-        del children[index]
-        self._settle(children)
+        items = self._contents()
+        del items[index]
+        self._settle(items)
 
     def __len__(self) -> int:
         return len(self._children)
@@ -57,11 +57,11 @@ class ChainList(Link, MutableSequence[Any]):
         return iter(self._children)
 
     def insert(self, index: int, value: Any) -> None:
-        """Insert a child before an index."""
-        _check_link(value)
-        children = list(self._children)
-        children.insert(index, value)
-        self._settle(children)
+        """Insert an item before an index."""
+        self._check_item(value)
+        items = self._contents()
+        items.insert(index, value)
+        self._settle(items)
 
     def extend(self, values: Iterable[Any]) -> None:
         """Append all items of another list, or no item if an item is invalid."""
@@ -71,7 +71,14 @@ class ChainList(Link, MutableSequence[Any]):
         """Append a child."""
         self.append(link)
 
-    def _settle(self, children: list[Link]) -> None:
+    def _contents(self) -> list[Any]:
+        return list(self._children)
+
+    def _check_item(self, item: Any) -> None:
+        if not isinstance(item, Link):
+            raise TypeError(f"ChainList: expected links, got {type(item).__name__}; a Sequential takes any function")
+
+    def _settle(self, children: list[Any]) -> None:
         """Set the children, with positions as names; this step cannot fail."""
         for i, link in enumerate(children):
             link.__dict__["name"] = str(i)
@@ -97,8 +104,3 @@ class ChainList(Link, MutableSequence[Any]):
         return nested(self, ((name, str(child)) for name, child in self._named_children()))
 
     __repr__ = __str__
-
-
-def _check_link(link: Any) -> None:
-    if not isinstance(link, Link):
-        raise TypeError(f"ChainList: expected links, got {type(link).__name__}; a Sequential takes any function")

@@ -62,23 +62,6 @@ class Sequential(ChainList):
         found = self._layers[index]
         return _of(found) if isinstance(found, list) else found
 
-    def __setitem__(self, index: Any, value: Any) -> None:
-        for layer in value if isinstance(index, slice) else [value]:
-            _check_layer(layer)
-        layers = list(self._layers)
-        layers[index] = value
-        self._settle(layers)
-
-    def __delitem__(self, index: Any) -> None:
-        layers = list(self._layers)
-        del layers[index]
-        self._settle(layers)
-
-    def insert(self, index: int, value: Any) -> None:
-        """Insert a layer before an index."""
-        _check_layer(value)
-        self._settle([*self._layers[:index], value, *self._layers[index:]])
-
     def clear(self) -> None:
         """Remove all layers."""
         del self[:]
@@ -115,6 +98,13 @@ class Sequential(ChainList):
             made += layer.flatten() if isinstance(layer, Sequential) else [layer]
         return _of(made)
 
+    def _contents(self) -> list[Any]:
+        return list(self._layers)
+
+    def _check_item(self, item: Any) -> None:
+        if not callable(item):
+            raise ValueError(f"Sequential: expected layers that can be called, got {item!r}")
+
     def _settle(self, children: list[Any]) -> None:
         super()._settle([layer for layer in children if isinstance(layer, Link)])
         self._layers[:] = children
@@ -144,11 +134,6 @@ class Sequential(ChainList):
 def _of(layers: list[Layer]) -> Sequential:
     made: Sequential = Link._sequential(*layers)
     return made
-
-
-def _check_layer(layer: Any) -> None:
-    if not callable(layer):
-        raise ValueError(f"Sequential: expected layers that can be called, got {layer!r}")
 
 
 def _type_name(layer: Any) -> str:
