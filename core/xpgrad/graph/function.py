@@ -3,6 +3,7 @@
 import warnings
 import weakref
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
 from xpgrad.backend.checks import spec_of
@@ -194,35 +195,14 @@ class Function(Implementation, Forward):
             warnings.warn("retain_outputs: retain_after_backward has no effect", DeprecationWarning, stacklevel=2)
         self.node.retain_outputs(indexes)
 
-    @property
-    def inputs(self) -> Any:
-        """Nodes of the inputs."""
-        return self.node.inputs
-
-    @property
-    def outputs(self) -> Any:
-        """Weak references to the nodes of the outputs."""
-        return self.node.outputs
-
-    @property
-    def output_data(self) -> tuple[Any, ...]:
-        """The retained outputs as arrays."""
-        return self.node.output_data
-
-    @property
-    def rank(self) -> int:
-        """Rank in the graph."""
-        return self.node.rank
-
-    @property
-    def stack(self) -> Any:
-        """Where the function was applied, in debug mode."""
-        return self.node.stack
-
-    @property
-    def local_function_hooks(self) -> dict[str, Any]:
-        """The hooks that were added to this function."""
-        return self.node.local_function_hooks
+    inputs = property(attrgetter("node.inputs"), doc="Nodes of the inputs.")
+    outputs = property(attrgetter("node.outputs"), doc="Weak references to the nodes of the outputs.")
+    output_data = property(attrgetter("node.output_data"), doc="The retained outputs as arrays.")
+    rank = property(attrgetter("node.rank"), doc="Rank in the graph.")
+    stack = property(attrgetter("node.stack"), doc="Where the function was applied, in debug mode.")
+    local_function_hooks = property(
+        attrgetter("node.local_function_hooks"), doc="The hooks that were added to this function."
+    )
 
     def unchain(self) -> None:
         """Cut this function out of the graph."""

@@ -40,6 +40,11 @@ class Operators(dict[str, Kernel]):
         return made
 
 
+def _of_values(name: str) -> Any:
+    """Return the method `name` of backends, which the base computes from the values of an array."""
+    return lambda self, array, *options: getattr(self.base, name)(array.values, *options)
+
+
 class TransformedBackend(Backend):
     """The backend of a transformation's arrays, each of which holds arrays of `base`.
 
@@ -70,6 +75,8 @@ class TransformedBackend(Backend):
     def __init__(self, transformation: str, base: Backend, depth: int, array_type: type) -> None:
         super().__init__()
         self.base = base  # pyright: ignore[reportIncompatibleVariableOverride]  # it may be None for others
+        for name in "_constants_of", "default_dtype", "dtype_name", "is_kind", "refusal", "wide":
+            setattr(self, name, getattr(base, name))
         self.transformation, self.depth = transformation, depth
         self.name, self.version = f"{transformation}({base.name})", base.version
         self.declared, self.dtypes = base.declared, base.dtypes
@@ -260,13 +267,10 @@ class TransformedBackend(Backend):
         """Return the host's array on a device."""
         return self.constant(self.base.from_host(array, self.base.device_for(device.handle)))
 
-    def owner(self, array: Array) -> tuple[Any, int]:
-        """Return the owner of the values."""
-        return self.base.owner(array.values)
-
-    def is_pending(self, array: Array) -> bool:
-        """Return whether the values are pending."""
-        return self.base.is_pending(array.values)
+    any_true, array_text, fingerprint, has_nan, has_values, is_pending, largest, owner = map(
+        _of_values,
+        ("any_true", "array_text", "fingerprint", "has_nan", "has_values", "is_pending", "largest", "owner"),
+    )
 
     def is_view(self, array: Array) -> bool:
         """Return whether writing to `array` could change another."""
@@ -276,33 +280,9 @@ class TransformedBackend(Backend):
         """Raise for an array of a call that has ended."""
         array.level.check()
 
-    def has_values(self, array: Array) -> bool:
-        """Return whether the elements are available."""
-        return self.base.has_values(array.values)
-
-    def any_true(self, conditions: Array) -> bool:
-        """Return whether any element is true."""
-        return self.base.any_true(conditions.values)
-
-    def largest(self, array: Array) -> float:
-        """Return the value of a 0-d array."""
-        return self.base.largest(array.values)
-
-    def has_nan(self, array: Array) -> bool:
-        """Return whether any element is NaN."""
-        return self.base.has_nan(array.values)
-
     def same_values(self, a: Array, b: Array) -> bool:
         """Return whether two arrays have equal values."""
         return self.base.same_values(a.values, b.values)
-
-    def fingerprint(self, array: Array) -> Any:
-        """Return a value that changes when `array` is written to."""
-        return self.base.fingerprint(array.values)
-
-    def array_text(self, array: Array, prefix: str, separator: str) -> str:
-        """Return the values as text."""
-        return self.base.array_text(array.values, prefix, separator)
 
     @property
     def thresholds(self) -> Mapping[str, Sequence[int]]:
@@ -340,29 +320,9 @@ class TransformedBackend(Backend):
 
     # Dtypes and scalars
 
-    def is_kind(self, dtype: Dtype, kind: str | tuple[str, ...]) -> bool:
-        """Return whether `dtype` is of `kind`."""
-        return self.base.is_kind(dtype, kind)
-
-    def wide(self, dtype: Dtype) -> Dtype:
-        """Return the dtype for sums and counts."""
-        return self.base.wide(dtype)
-
     def finfo(self, dtype: Dtype) -> Any:
         """Return the limits of a floating-point dtype."""
         return self.base.finfo(dtype.dtype if type(dtype) in self.array_types else dtype)
-
-    def default_dtype(self, kind: str) -> Dtype:
-        """Return the default dtype of the library."""
-        return self.base.default_dtype(kind)
-
-    def dtype_name(self, dtype: Dtype) -> str:
-        """Return the short name of `dtype`."""
-        return self.base.dtype_name(dtype)
-
-    def _constants_of(self, dtype: Dtype) -> dict[Any, Any]:
-        """Return the base's cache of converted scalars."""
-        return self.base._constants_of(dtype)
 
     def prepare(self, value: Any, spec: Spec) -> Any:
         """Return a scalar as the operand that the base prepares."""
@@ -377,10 +337,6 @@ class TransformedBackend(Backend):
     def dlpack_device(self, device: Device) -> Any:
         """Return None: arrays of other libraries are lifted without conversion."""
         return None
-
-    def refusal(self, error: Exception) -> Any:
-        """Return the error class for an exception of the base."""
-        return self.base.refusal(error)
 
 
 def _unwrapped(tree: Any) -> Any:
