@@ -71,11 +71,7 @@ def labels_count(xp: Namespace, t: AnyArray, /, spec: Spec, ignore_label: int) -
     return xp.maximum(xp.sum(counted), xp.ones((), dtype=spec.wide, device=spec.device))
 
 
-def _softmax_from_log_rule(xp: Namespace, gy: Array, y: Array) -> Array:
-    return probabilities_rule(xp, gy, y, 1)
-
-
-@primitive(symmetric=("x",), x=_softmax_from_log_rule)
+@primitive(symmetric=("x",), x=lambda xp, gy, y: probabilities_rule(xp, gy, y, 1))
 def softmax_from_log(xp: Namespace, x: AnyArray, score: AnyArray | None, /) -> Array:
     """Softmax of `x` along axis 1, from its logarithm `score` if that has been computed already."""
     return xp.exp(xp.log_softmax(x, axis=1) if score is None else score)

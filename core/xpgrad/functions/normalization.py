@@ -89,12 +89,6 @@ def _normalized_backward_x_rule(
     )
 
 
-def _normalized_backward_gamma_rule(
-    xp: Namespace, gy: Array, g: Array, x: Array, mean: Array, inverse: Array, gamma_spec: Spec, axis: Axes, eps: float
-) -> Array:
-    return xp.sum_to(g * _projected(xp, gy, x, mean, inverse, axis, eps), shape=gamma_spec.shape)
-
-
 def _projected(xp: Namespace, g: Array, x: Array, mean: Array, inverse: Array, axis: Axes, eps: float) -> Array:
     direction = xp.standardize(x, mean, inverse, axis=axis, eps=eps)
     return xp.standardize_backward(g, direction, xp.inverse_std(x, inverse, axis=axis, eps=eps), axis=axis)
@@ -104,7 +98,9 @@ def _projected(xp: Namespace, g: Array, x: Array, mean: Array, inverse: Array, a
     linear=("g",),
     g=lambda xp, gy, x, gamma, mean, inverse, axis, eps: gamma * _projected(xp, gy, x, mean, inverse, axis, eps),
     x=_normalized_backward_x_rule,
-    gamma=_normalized_backward_gamma_rule,
+    gamma=lambda xp, gy, g, x, mean, inverse, gamma_spec, axis, eps: xp.sum_to(
+        g * _projected(xp, gy, x, mean, inverse, axis, eps), shape=gamma_spec.shape
+    ),
 )
 def normalized_backward(
     xp: Namespace, g: Array, x: Array, gamma: Array, mean: Array, inverse: Array, /, axis: Axes, eps: float
@@ -113,16 +109,10 @@ def normalized_backward(
     return _projected(xp, g * gamma, x, mean, inverse, axis, eps)
 
 
-def _normalized_gamma_backward_x_rule(
-    xp: Namespace, gy: Array, g: Array, x: Array, mean: Array, inverse: Array, axis: Axes, eps: float
-) -> Array:
-    return _projected(xp, g * gy, x, mean, inverse, axis, eps)
-
-
 @primitive(
     linear=("g",),
     g=lambda xp, gy, x, mean, inverse, axis, eps: gy * xp.standardize(x, mean, inverse, axis=axis, eps=eps),
-    x=_normalized_gamma_backward_x_rule,
+    x=lambda xp, gy, g, x, mean, inverse, axis, eps: _projected(xp, g * gy, x, mean, inverse, axis, eps),
 )
 def normalized_gamma_backward(
     xp: Namespace, g: Array, x: Array, mean: Array, inverse: Array, /, axis: Axes, eps: float, shape: Shape

@@ -39,11 +39,7 @@ def cbrt(xp: Namespace, x: AnyArray, /) -> Array:
     return xp.where(x < 0, -y, y)
 
 
-def _complex_exp2(x: Variable) -> Variable:
-    return exp(x * LOG_2)
-
-
-@special(of_complex=_complex_exp2, x=lambda xp, gy, y: gy * (y * LOG_2))
+@special(of_complex=lambda x: exp(x * LOG_2), x=lambda xp, gy, y: gy * (y * LOG_2))
 def exp2(xp: Namespace, x: AnyArray, /) -> Array:
     """Power of 2, elementwise."""
     return xp.pow(xp.full_like(x, 2.0), x)

@@ -4,7 +4,6 @@ import math
 from typing import Any
 
 from xpgrad.array_api.elementwise.exponential import exp
-from xpgrad.graph.variable import Variable
 from xpgrad.special.complex_functions import complex_loggamma
 from xpgrad.special.constants import BERNOULLI, EULER, LOG_GAMMA_2, STIRLING, polynomial
 from xpgrad.special.operands import special
@@ -111,15 +110,7 @@ def gammasgn(xp: Namespace, x: AnyArray, /) -> Array:
     return xp.where(xp.isnan(x), x, xp.where(x == 0, 1 - 2 * xp.astype(xp.signbit(x), x.dtype), signs))
 
 
-def _complex_gamma(x: Variable) -> Variable:
-    return exp(complex_loggamma(x))
-
-
-def _complex_rgamma(x: Variable) -> Variable:
-    return exp(-complex_loggamma(x))
-
-
-@special(of_complex=_complex_gamma, x=lambda xp, gy, x, y: gy * (y * xp.special.psi(x)))
+@special(of_complex=lambda x: exp(complex_loggamma(x)), x=lambda xp, gy, x, y: gy * (y * xp.special.psi(x)))
 def gamma(xp: Namespace, x: AnyArray, /) -> Array:
     """Gamma function, elementwise.
 
@@ -187,7 +178,7 @@ def rgamma_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
     return _rgamma_slope(xp, x, n)
 
 
-@special(of_complex=_complex_rgamma, x=lambda xp, gy, x: gy * xp.special.rgamma_of(x, n=1))
+@special(of_complex=lambda x: exp(-complex_loggamma(x)), x=lambda xp, gy, x: gy * xp.special.rgamma_of(x, n=1))
 def rgamma(xp: Namespace, x: AnyArray, /) -> Array:
     """Reciprocal of the gamma function, elementwise; 0 at 0 and negative integers."""
     pole = (x <= 0) & (x == xp.floor(x))

@@ -22,11 +22,7 @@ def log_expit(xp: Namespace, x: AnyArray, /) -> Array:
     return xp.minimum(x, xp.zeros_like(x)) - xp.log1p(xp.exp(-xp.abs(x)))
 
 
-def _complex_logit(x: Variable) -> Variable:
-    return log(x) - log1p(-x)
-
-
-@special(of_complex=_complex_logit, x=lambda xp, gy, x: gy / (x * (1 - x)))
+@special(of_complex=lambda x: log(x) - log1p(-x), x=lambda xp, gy, x: gy / (x * (1 - x)))
 def logit(xp: Namespace, x: AnyArray, /) -> Array:
     """Logarithm of the odds, ``log(x / (1 - x))``, elementwise: the inverse of `expit`.
 

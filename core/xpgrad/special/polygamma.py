@@ -16,11 +16,7 @@ from xpgrad.types import WHOLE, AnyArray, Array, Namespace, RealOperand
 __all__ = ["digamma", "polygamma", "polygamma_of", "psi", "zeta", "zeta_moment", "zetac"]
 
 
-def _complex_psi(x: Variable) -> Variable:
-    return complex_polygamma_of(x, n=0)
-
-
-@special(of_complex=_complex_psi, x=lambda xp, gy, x: gy * xp.special.polygamma_of(x, n=1))
+@special(of_complex=lambda x: complex_polygamma_of(x, n=0), x=lambda xp, gy, x: gy * xp.special.polygamma_of(x, n=1))
 def psi(xp: Namespace, x: AnyArray, /) -> Array:
     """Digamma function, the derivative of `gammaln`, elementwise.
 

@@ -47,11 +47,7 @@ def tanh(xp: Namespace, x: AnyArray, /) -> Array:
     return xp.tanh(x)
 
 
-def _asinh_rule(xp: Namespace, gy: Array, x: Array, x_spec: Spec) -> Array:
-    return gy / (xp.sqrt(1 + x * x) if x_spec.complex else xp.hypot(xp.ones_like(x), x))
-
-
-@elementwise(x=_asinh_rule)
+@elementwise(x=lambda xp, gy, x, x_spec: gy / (xp.sqrt(1 + x * x) if x_spec.complex else xp.hypot(xp.ones_like(x), x)))
 def asinh(xp: Namespace, x: AnyArray, /) -> Array:
     """Inverse hyperbolic sine, elementwise."""
     return xp.asinh(x)

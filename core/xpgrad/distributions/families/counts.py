@@ -47,16 +47,12 @@ POISSON = Family(
 )
 
 
-def _binomial_log_probability(k: Variable, n: Variable, p: Variable) -> Variable:
-    return xlogy(k, p) + xlog1py(n - k, -p) - log1p(n) - betaln(n - k + 1, k + 1)
-
-
 BINOMIAL = Family(
     name="binomial",
     integers=True,
     low=0.0,
     high=lambda n, p: n,
-    logpdf=_binomial_log_probability,
+    logpdf=lambda k, n, p: xlogy(k, p) + xlog1py(n - k, -p) - log1p(n) - betaln(n - k + 1, k + 1),
     cdf=bdtr,
     sf=bdtrc,
     mean=lambda n, p: n * p,

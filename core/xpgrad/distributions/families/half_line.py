@@ -73,10 +73,6 @@ GAMMA = Family(
 )
 
 
-def _beta_entropy(a: Variable, b: Variable) -> Variable:
-    return betaln(a, b) - (a - 1) * psi(a) - (b - 1) * psi(b) + (a + b - 2) * psi(a + b)
-
-
 def _beta_mode(a: Variable, b: Variable) -> Variable:
     """Return the mode: inside if both shapes are above 1, else at the end of the smaller shape."""
     inside = (a > 1) & (b > 1)
@@ -95,7 +91,7 @@ BETA = Family(
     mean=lambda a, b: a / (a + b),
     variance=lambda a, b: a * b / (a + b) ** 2 / (a + b + 1),
     mode=_beta_mode,
-    entropy=_beta_entropy,
+    entropy=lambda a, b: betaln(a, b) - (a - 1) * psi(a) - (b - 1) * psi(b) + (a + b - 2) * psi(a + b),
     sample=lambda draws, a, b: expit(draws.log_gamma(a) - draws.log_gamma(b)),
 )
 

@@ -7,7 +7,6 @@ from xpgrad.array_api import abs as abs_
 from xpgrad.array_api import atan2, exp, expm1, log, log1p, ones_like, tan, where, zeros_like
 from xpgrad.distributions.families.composed import symmetric
 from xpgrad.distributions.families.family import Family
-from xpgrad.distributions.sampling import Draws
 from xpgrad.graph.variable import Variable
 from xpgrad.special.beta_functions import betaln
 from xpgrad.special.distributions import stdtr, stdtrit
@@ -100,14 +99,6 @@ GUMBEL = Family(
 )
 
 
-def _student_log_density(t: Variable, df: Variable) -> Variable:
-    return -0.5 * (df + 1) * log1p_square(t / df**0.5) - betaln(0.5 * df, 0.5) - 0.5 * log(df)
-
-
-def _student_sample(draws: Draws, df: Variable) -> Variable:
-    return draws.normal() * exp(0.5 * (log(0.5 * df) - draws.log_gamma(0.5 * df)))
-
-
 def _student_entropy(df: Variable) -> Variable:
     half = 0.5 * (df + 1)
     return half * (psi(half) - psi(0.5 * df)) + 0.5 * log(df) + betaln(0.5 * df, 0.5)
@@ -115,12 +106,12 @@ def _student_entropy(df: Variable) -> Variable:
 
 STUDENT = symmetric(
     name="Student's t",
-    logpdf=_student_log_density,
+    logpdf=lambda t, df: -0.5 * (df + 1) * log1p_square(t / df**0.5) - betaln(0.5 * df, 0.5) - 0.5 * log(df),
     cdf=lambda t, df: stdtr(df, t),
     ppf=lambda q, df: stdtrit(df, q),
     mean=lambda df: where(df > 1, zeros_like(df), math.nan),
     variance=lambda df: where(df > 2, df / where(df > 2, df - 2, 1.0), where(df > 1, 0 * df + math.inf, math.nan)),
     mode=zeros_like,
     entropy=_student_entropy,
-    sample=_student_sample,
+    sample=lambda draws, df: draws.normal() * exp(0.5 * (log(0.5 * df) - draws.log_gamma(0.5 * df))),
 )

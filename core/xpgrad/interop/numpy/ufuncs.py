@@ -52,10 +52,6 @@ def _ignoring_nan(function: Function) -> Function:
     return ignoring
 
 
-def _float_power(x1: Any, x2: Any) -> Any:
-    return _power(*(cast(x, complex if x.node.spec.complex else float) for x in alike(x1, x2)))
-
-
 def _vecmat(x1: Any, x2: Any) -> Any:
     x1 = xp.conj(x1) if as_variable(x1).node.spec.complex else x1
     return xp.matmul(x1[..., None, :], _matrix("vecmat", x2))[..., 0, :]
@@ -85,7 +81,7 @@ UFUNCS |= {
     "degrees": ops.rad2deg,
     "divmod": lambda x1, x2, /: (xp.floor_divide(x1, x2), xp.remainder(x1, x2)),
     "fabs": lambda x, /: xp.abs(to_floating(x)),
-    "float_power": _float_power,
+    "float_power": lambda x1, x2: _power(*(cast(x, complex if x.node.spec.complex else float) for x in alike(x1, x2))),
     "fmax": _ignoring_nan(xp.maximum),
     "fmin": _ignoring_nan(xp.minimum),
     "fmod": ops.fmod,
