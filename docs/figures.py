@@ -144,7 +144,7 @@ FIGURES = (
     Figure("examples/chainer/README.md", "(CC BY 4.0), {} of them held out", lambda: str(digits()[1])),
     Figure("core/xpgrad/cli/demo.py", "Train a perceptron on {} scans", lambda: f"{digits()[0]:,}"),
     Figure("core/xpgrad/cli/demo.py", "and test it on {} held-out", lambda: str(digits()[1])),
-    Figure("core/xpgrad/datasets/digits.py", "Return {} scans of handwritten digits", lambda: f"{digits()[0]:,}"),
+    Figure("core/xpgrad/datasets/members.py", "Return {} scans of handwritten digits", lambda: f"{digits()[0]:,}"),
     Figure("docs/compile.md", "of the {} kinds that were used last", cached_programs),
     Figure("docs/compile.md", "Beyond {} MB the least", bytes_of_c),
     Figure("docs/design/sweep.md", "be added to in place (from {} elements on", in_place_from),

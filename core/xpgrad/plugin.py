@@ -6,7 +6,7 @@ from xpgrad.backend.array_api_backend import ArrayAPIBackend, FloatLimits
 from xpgrad.backend.backend import Backend, CarriesGraphs
 from xpgrad.backend.capabilities import FACTS, Capabilities
 from xpgrad.backend.checks import check_cast
-from xpgrad.backend.contract import API_VERSION
+from xpgrad.backend.contract import API_VERSION, PluginWarning
 from xpgrad.backend.device import Device
 from xpgrad.backend.executors import RowFunction, RowKernel
 from xpgrad.backend.geometry import Geometry
@@ -15,7 +15,6 @@ from xpgrad.backend.indexing import block, checks_index_arrays, flat_index
 from xpgrad.backend.naming import class_name
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.programs import Programs, programs_of
-from xpgrad.backend.record import PluginWarning
 from xpgrad.backend.scattering import scatter_add_by_sorting
 from xpgrad.backend.spec import Spec
 from xpgrad.backend.standard import BINARY_OPERATORS, CHAPTERS, OPERATORS, python_operator

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from xpgrad.backend.contract import PluginRecord
 from xpgrad.backend.discovery import Entry
 from xpgrad.backend.loading import OWN, root_of
 from xpgrad.backend.plugins import plugins
-from xpgrad.backend.record import PluginRecord
 from xpgrad.plugin import Backend
 
 HEAVY = "cupy dask dpnp jax mlx mxnet ndonnx paddle sparse tensorflow torch"

@@ -8,7 +8,7 @@ from xpgrad.array_api.data_types import astype
 from xpgrad.array_api.manipulation import broadcast_arrays, broadcast_to, reshape, stack
 from xpgrad.array_api.shared.axes import matrices
 from xpgrad.array_api.shared.copying import copy as copied
-from xpgrad.array_api.shared.placement import device_at, place_of
+from xpgrad.array_api.shared.copying import device_at, place_of
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.checks import require_together
 from xpgrad.backend.levels import entered

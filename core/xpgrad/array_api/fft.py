@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xpgrad.array_api.creation import created
-from xpgrad.array_api.shared.placement import place_of
+from xpgrad.array_api.shared.copying import place_of
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.current import current_device
 from xpgrad.backend.indexing import at_axis

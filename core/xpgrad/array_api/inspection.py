@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from xpgrad.array_api.shared.placement import place_of
+from xpgrad.array_api.shared.copying import place_of
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.current import current_device
 from xpgrad.backend.device import Device

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from xpgrad.backend.backend import Backend
+from xpgrad.backend.contract import PluginRecord
 from xpgrad.backend.device import Device
 from xpgrad.backend.discovery import HOST, Entry, to_install
 from xpgrad.backend.holder import ArrayHolder
 from xpgrad.backend.loading import OWN, Loader, root_of
 from xpgrad.backend.naming import class_name
-from xpgrad.backend.record import PluginRecord
 from xpgrad.errors import BackendUnavailable, PluginError, UnknownArray
 from xpgrad.types import Array
 

@@ -5,8 +5,7 @@ No function downloads data: where Chainer's programs call ``get_mnist()``, `get_
 
 from typing import TYPE_CHECKING
 
-from xpgrad.datasets.digits import get_digits
-from xpgrad.datasets.members import ConcatenatedDataset, DictDataset, TransformDataset, TupleDataset
+from xpgrad.datasets.members import ConcatenatedDataset, DictDataset, TransformDataset, TupleDataset, get_digits
 from xpgrad.datasets.parts import (
     SubDataset,
     get_cross_validation_datasets,

@@ -1,4 +1,4 @@
-"""`Boxes`: the contents of a drawing: boxes with text, and arrows between boxes."""
+"""`Boxes`: the contents of a drawing, boxes with text and arrows between them, and their colours."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -65,3 +65,18 @@ def neighbours(count: int, arrows: Sequence[Arrow]) -> tuple[list[list[int]], li
         before[arrow.head].append(arrow.tail)
         after[arrow.tail].append(arrow.head)
     return before, after
+
+
+INK = "#1b1f24"
+LINE = "#7d8590"
+
+FILLS = {
+    "variable": "#e4e7eb",
+    "parameter": "#ffe2ad",
+    "function": "#b6d0ff",
+    "input": "#cdeccf",
+    "output": "#ffd0cc",
+    "repeated": "#e6d3fa",
+    "more": "#f4f5f7",
+    "link": "#eef2fa",
+}

@@ -6,8 +6,7 @@ import shutil
 import subprocess
 from typing import Any
 
-from xpgrad.drawing.boxes import Box, Boxes
-from xpgrad.drawing.colours import FILLS, INK, LINE
+from xpgrad.drawing.boxes import FILLS, INK, LINE, Box, Boxes
 
 SHAPES = {"variable": "octagon", "parameter": "octagon", "input": "ellipse", "output": "ellipse"}
 

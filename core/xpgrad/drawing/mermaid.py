@@ -2,8 +2,7 @@
 
 import re
 
-from xpgrad.drawing.boxes import Boxes
-from xpgrad.drawing.colours import FILLS, INK, LINE
+from xpgrad.drawing.boxes import FILLS, INK, LINE, Boxes
 
 SHAPES = {"variable": ("([", "])"), "parameter": ("([", "])"), "input": ("([", "])"), "output": ("([", "])")}
 

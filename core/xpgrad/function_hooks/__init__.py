@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING
 
 from xpgrad.function_hooks.cuda import CUDAProfileHook, CupyMemoryProfileHook
 from xpgrad.function_hooks.memory import MemoryHook
-from xpgrad.function_hooks.printing import PrintHook
-from xpgrad.function_hooks.timer import TimerHook
+from xpgrad.function_hooks.timer import PrintHook, TimerHook
 from xpgrad.listing import listed as _listed
 
 __all__ = ["CUDAProfileHook", "CupyMemoryProfileHook", "MemoryHook", "PrintHook", "TimerHook"]

@@ -3,8 +3,7 @@
 from typing import Any, TextIO
 
 from xpgrad.backend.plugins import plugins
-from xpgrad.function_hooks.around import Around, Arrays, ended
-from xpgrad.function_hooks.report import bytes_text, check_unit, print_rows, suitable
+from xpgrad.function_hooks.report import Around, Arrays, bytes_text, check_unit, ended, print_rows, suitable
 from xpgrad.graph.function_node import FunctionNode
 
 

@@ -16,7 +16,6 @@ from xpgrad.functions.convolution import *
 from xpgrad.functions.correlation import *
 from xpgrad.functions.crf import *
 from xpgrad.functions.ctc import *
-from xpgrad.functions.embedding import *
 from xpgrad.functions.evaluation import *
 from xpgrad.functions.loss import *
 from xpgrad.functions.margin import *
@@ -34,7 +33,6 @@ from xpgrad.functions.samplers import *
 from xpgrad.functions.sampling import *
 from xpgrad.functions.sequences import *
 from xpgrad.functions.sparse import *
-from xpgrad.functions.special import *
 from xpgrad.functions.util import *
 from xpgrad.functions.whitening import *
 from xpgrad.functions.windows import *

@@ -1,20 +1,29 @@
-"""Products of inputs with weights, sums and products with an array for some axes, and interpolation."""
+"""Products of inputs with weights, sums and products with an array for some axes, and embeddings."""
 
 import math
 from typing import Any
 
+from xpgrad import array_api
 from xpgrad.array_api import expand_dims, matmul, reshape
 from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.shared.lazy_product import product
 from xpgrad.array_api.shared.precision import narrowed, widened
 from xpgrad.backend.spec import Spec
-from xpgrad.functions.checks import KnownCombinations, invalid, known_spec, real_floating, require_real_floating
+from xpgrad.config import WATCHED, config, switches
+from xpgrad.functions.checks import (
+    KnownCombinations,
+    integral,
+    invalid,
+    known_spec,
+    real_floating,
+    require_real_floating,
+)
 from xpgrad.functions.mixed import in_dtype_of, mixed, unified
 from xpgrad.graph.primitive import primitive
-from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.types import AnyArray, Array, Namespace, Shape
 
-__all__ = ["bias", "bilinear", "linear", "linear_interpolate", "scale"]
+__all__ = ["bias", "bilinear", "embed_id", "linear", "linear_interpolate", "scale"]
 
 
 @primitive(
@@ -199,3 +208,51 @@ def _aligned(function: str, x: Any, y: Any, axis: int) -> Variable:
     if axis < 0 or after < 0 or spec.shape[axis : axis + part.ndim] != part.shape:
         raise invalid(function, f"y of the shape of x from axis {axis} on", f"x is {spec!r}, y is {part!r}")
     return reshape(y, shape=(1,) * axis + part.shape + (1,) * after)
+
+
+def embed_id(x: AnyArray, W: AnyArray, ignore_label: int | None = None) -> Variable:
+    """Return the rows of `W` with the indices in `x`; gradients of an index that occurs more than once are summed.
+
+    Parameters
+    ----------
+    x : Variable or array, shape S, integer
+    W : Variable or array, shape (V, K), real floating-point
+    ignore_label : int, optional
+        For this index the row is zeros.
+
+    Returns
+    -------
+    Variable, shape (*S, K)
+
+    Raises
+    ------
+    InvalidType
+        Dtypes or shapes are not as above.
+    ValueError
+        In debug mode, an index in `x` is neither a row number nor `ignore_label`. Otherwise the result is up to the
+        array's library.
+    """
+    numbers, rows = integral(x, "embed_id", "x"), real_floating(W, "embed_id", "W")
+    if rows.ndim != 2:
+        raise invalid("embed_id", "W of shape (V, K)", f"W is {rows!r}")
+    if switches().mode & WATCHED and config.debug:
+        _check(as_array(x), rows, ignore_label)
+    flat = array_api.reshape(x, shape=(math.prod(numbers.shape),))
+    if ignore_label is None:
+        y = array_api.take(W, flat.array, axis=0)
+    else:
+        ignored = array_api.equal(flat, ignore_label)
+        y = array_api.take(W, array_api.where(ignored, array_api.zeros_like(flat), flat).array, axis=0)
+        y = array_api.where(array_api.expand_dims(ignored, axis=1), 0.0, y)
+    return array_api.reshape(y, shape=(*numbers.shape, rows.shape[1]))
+
+
+def _check(x: Array, rows: Spec, ignore_label: int | None) -> None:
+    if not rows.backend.follow(_all_known)(rows.backend.xp, x, rows.shape[0], ignore_label):
+        ignored = "" if ignore_label is None else f", nor ignore_label {ignore_label}"
+        raise ValueError(f"embed_id: an element of x is not the index of a row, 0 to {rows.shape[0] - 1}{ignored}")
+
+
+def _all_known(xp: Namespace, x: Array, rows: int, ignore_label: int | None) -> bool:
+    known = (x >= 0) & (x < rows)
+    return not xp.backend.any_true(~(known if ignore_label is None else known | (x == ignore_label)))

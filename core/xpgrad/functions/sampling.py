@@ -11,7 +11,7 @@ from xpgrad.backend.checks import require_together
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.activation import softplus
 from xpgrad.functions.checks import integral, invalid, real_floating, require_option
-from xpgrad.functions.embedding import embed_id
+from xpgrad.functions.connection import embed_id
 from xpgrad.functions.math import logsumexp
 from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.types import AnyArray, Array, Shape

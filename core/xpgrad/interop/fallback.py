@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from xpgrad.backend.record import PluginWarning
+from xpgrad.backend.contract import PluginWarning
 from xpgrad.types import Array
 
 Run = Callable[..., tuple[Array, ...]]

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from xpgrad import functions
-from xpgrad.functions.connection import linear
-from xpgrad.functions.embedding import embed_id
+from xpgrad.functions.connection import embed_id, linear
 from xpgrad.graph.parameter import Parameter as _Parameter
 from xpgrad.graph.variable import Variable, as_array
 from xpgrad.initializers import Normal

@@ -11,7 +11,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.config import no_backprop_mode
 from xpgrad.functions.activation import sigmoid, softplus
 from xpgrad.functions.checks import integral, invalid, real_floating
-from xpgrad.functions.embedding import embed_id
+from xpgrad.functions.connection import embed_id
 from xpgrad.functions.mixed import unified
 from xpgrad.functions.util import forget
 from xpgrad.graph.variable import Variable, as_variable

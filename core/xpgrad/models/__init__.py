@@ -5,9 +5,8 @@ import typing as _typing
 from xpgrad.listing import listed as _listed
 from xpgrad.models.chain import Chain
 from xpgrad.models.chain_list import ChainList
-from xpgrad.models.link import Link
+from xpgrad.models.link import Link, Running
 from xpgrad.models.link_hook import LinkHook, get_link_hooks
-from xpgrad.models.running import Running
 from xpgrad.models.sequential import Sequential
 
 if _typing.TYPE_CHECKING:

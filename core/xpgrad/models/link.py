@@ -1,4 +1,4 @@
-"""`Link`: parameters, and other values to save, with the function that uses them."""
+"""`Link`: parameters, and other values to save, with the function that uses them; `Running` shows arrays."""
 
 import copy
 import warnings
@@ -17,6 +17,7 @@ from xpgrad.hints import OF_LINKS, bind
 from xpgrad.models.link_hook import ForwardPostprocessArgs, ForwardPreprocessArgs, LinkHook, get_link_hooks
 from xpgrad.models.plan import plan_of
 from xpgrad.models.residence import Resident
+from xpgrad.types import Array
 from xpgrad.utils.pictures import drawer
 
 Mode = Literal["share", "copy", "init"]
@@ -344,3 +345,38 @@ def _at(found: dict[str, Any], key: str, what: str) -> Any:
 
 
 bind(Link, OF_LINKS)
+
+
+class Running:
+    """A persistent array that changes as the link is used, such as a running mean.
+
+    A class of links declares it: ``avg_mean = Running()``. The attribute is the array, and assignment changes it;
+    ``link.__dict__["avg_mean"]`` is the Variable that holds it, which `variable` returns. Copies of the link that
+    `xpgrad.transforms` make share the Variable, so that updates within them are seen outside.
+    """
+
+    name: str
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, link: Any, owner: type | None = None) -> Any:
+        if link is None:
+            return self
+        x = link.__dict__.get(self.name)
+        if x is None and self.name not in link.__dict__:
+            raise AttributeError(f"{type(link).__name__} has no {self.name} yet; assign an array first", name=self.name)
+        return None if x is None else x.array
+
+    def __set__(self, link: Any, array: Array | None) -> None:
+        x = link.__dict__.get(self.name)
+        if x is None:
+            x = link.__dict__[self.name] = None if array is None else Variable(array, requires_grad=False)
+        else:
+            x.array = array
+        link.register_persistent(self.name)
+
+    def variable(self, link: Link) -> Variable | None:
+        """Return the Variable that holds the array."""
+        found: Variable | None = link.__dict__.get(self.name)
+        return found

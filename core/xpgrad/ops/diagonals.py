@@ -4,7 +4,7 @@ from typing import Any
 
 from xpgrad.array_api.indexing import setitem
 from xpgrad.array_api.manipulation import reshape
-from xpgrad.array_api.shared.placement import place_of
+from xpgrad.array_api.shared.copying import place_of
 from xpgrad.backend.current import current_device
 from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import as_numbers

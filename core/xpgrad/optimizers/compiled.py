@@ -14,7 +14,7 @@ from xpgrad.errors import CompileWarning, TraceError
 from xpgrad.graph.parameter import Parameter
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.optimizers.formula import OPTIONS, Numbers, apart, real_spec
-from xpgrad.optimizers.loss_scaling import finite
+from xpgrad.optimizers.hooks import finite
 from xpgrad.optimizers.undo import GradientJournal
 from xpgrad.optimizers.update_rule import UpdateRule, held_by
 from xpgrad.transforms.trace.compiled import compile

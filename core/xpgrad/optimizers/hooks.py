@@ -1,4 +1,4 @@
-"""Hooks of optimizers: they change gradients before the update."""
+"""Hooks of optimizers that change gradients before the update, and factors of losses of half precision."""
 
 import functools
 import operator
@@ -296,3 +296,50 @@ def _array_of(function: Callable[..., Any], *args: Any) -> Any:
     """Return the array of the result of a function of constant Variables, without recording a graph."""
     found = called_with(backprop_mode(False), function, *args)
     return found.array if isinstance(found, Variable) else found
+
+
+MAX_FLOAT16 = 65504.0
+"""The largest factor: the largest number of float16."""
+
+
+class LossScale:
+    """The factor of the loss, fixed or dynamic.
+
+    Attributes
+    ----------
+    value : float
+    interval : int or None
+        Number of consecutive good steps after which a dynamic factor doubles; None for a fixed factor.
+    good : int
+        Number of good steps since it last changed.
+    """
+
+    def __init__(self, value: float, interval: int | None = None) -> None:
+        if not value > 0:
+            raise ValueError(f"loss_scaling: scale must be positive, got {value}")
+        if interval is not None and interval < 1:
+            raise ValueError(f"loss_scaling: interval must be at least 1, got {interval}")
+        self.value, self.interval, self.good = float(value), interval, 0
+
+    def after(self, finite: bool) -> None:
+        """Adapt a dynamic factor to a step whose gradients were finite, or not."""
+        if self.interval is None:
+            return
+        if not finite:
+            self.value, self.good = max(1.0, self.value / 2), 0
+            return
+        self.good += 1
+        if self.good >= self.interval:
+            self.value, self.good = min(MAX_FLOAT16, self.value * 2), 0
+
+
+def finite(params: Sequence[Parameter]) -> list[Array]:
+    """Return for each device whether no gradient there has an infinite element or NaN: 0-d boolean arrays."""
+    found: dict[Any, Variable] = {}
+    for param in params:
+        grad = param.grad
+        if grad is not None:
+            g = constant_variable(grad)
+            flag = array_api.all(array_api.isfinite(g))
+            found[g.device] = array_api.logical_and(found[g.device], flag) if g.device in found else flag
+    return [flag.array for flag in found.values()]

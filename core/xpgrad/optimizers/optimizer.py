@@ -14,8 +14,8 @@ from xpgrad.models.link import Link
 from xpgrad.models.residence import Collector
 from xpgrad.optimizers.compiled import CompiledStep
 from xpgrad.optimizers.formula import Formula
+from xpgrad.optimizers.hooks import LossScale, finite
 from xpgrad.optimizers.hyperparameter import Hyperparameter
-from xpgrad.optimizers.loss_scaling import LossScale, finite
 from xpgrad.optimizers.packed import Packs, gradient
 from xpgrad.optimizers.rule import Rule
 from xpgrad.optimizers.undo import GradientJournal

@@ -18,7 +18,7 @@ __all__ = [
 _LATE = {
     "least_squares": "xpgrad.scipy.fitting",
     "minimize": "xpgrad.scipy.minimizing",
-    "root": "xpgrad.scipy.roots",
+    "root": "xpgrad.scipy.fitting",
     "solve_ivp": "xpgrad.scipy.initial_values",
 }
 """Functions of modules that import SciPy, an optional library."""
@@ -27,19 +27,10 @@ _CHAPTERS = ("fft", "integrate", "interpolate", "linalg", "ndimage", "signal", "
 """Packages that are imported at their first use."""
 
 if TYPE_CHECKING:
-    from xpgrad.scipy import fft as fft
-    from xpgrad.scipy import integrate as integrate
-    from xpgrad.scipy import interpolate as interpolate
-    from xpgrad.scipy import linalg as linalg
-    from xpgrad.scipy import ndimage as ndimage
-    from xpgrad.scipy import signal as signal
-    from xpgrad.scipy import sparse as sparse
-    from xpgrad.scipy import spatial as spatial
-    from xpgrad.scipy import stats as stats
-    from xpgrad.scipy.fitting import least_squares as least_squares
-    from xpgrad.scipy.initial_values import solve_ivp as solve_ivp
-    from xpgrad.scipy.minimizing import minimize as minimize
-    from xpgrad.scipy.roots import root as root
+    from xpgrad.scipy import fft, integrate, interpolate, linalg, ndimage, signal, sparse, spatial, stats
+    from xpgrad.scipy.fitting import least_squares, root
+    from xpgrad.scipy.initial_values import solve_ivp
+    from xpgrad.scipy.minimizing import minimize
 else:
     from xpgrad.boundary import as_bounded as _as_bounded
     from xpgrad.listing import listed as _listed

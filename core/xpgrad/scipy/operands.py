@@ -1,5 +1,9 @@
-"""Constants, integers and zeros in the library and on the device of an operand."""
+"""Operands of SciPy's functions, and SciPy's own functions for arrays of NumPy."""
 
+import functools
+import importlib
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad import array_api as xpa
@@ -12,6 +16,7 @@ from xpgrad.errors import DtypeError
 from xpgrad.graph.operands import as_variables, is_operand
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.transforms.vectors import placed
+from xpgrad.types import Array
 
 
 def inexact(x: Any, function: str) -> Variable:
@@ -101,3 +106,45 @@ def resized(x: Variable, axis: int, count: int) -> Variable:
     if count <= n:
         return x if count == n else x[at_axis(axis, slice(0, count))]
     return padded(x, axis, 0, count - n)
+
+
+@functools.cache
+def _module(name: str) -> Any:
+    """Return a module of SciPy, or None if SciPy is not installed."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] != "scipy":
+            raise
+        return None
+
+
+def reference(module: str, name: str, *xs: Array) -> Callable[..., Any] | None:
+    """Return SciPy's function, or None if it is absent, or an array is empty or of a library other than NumPy."""
+    host = plugins.host
+    if any(0 in x.shape or plugins.backend_of(x) is not host for x in xs):
+        return None
+    return getattr(_module(module), name, None)
+
+
+def by_matrix(function: Callable[..., Sequence[Array]], xs: Sequence[Array], ndims: Sequence[int]) -> list[Array]:
+    """Return the results of `function` for each member of stacks, stacked; `xs[i]` has members with `ndims[i]` axes."""
+    xp: Any = plugins.host.namespace
+    leads = [tuple(x.shape[: x.ndim - n]) for x, n in zip(xs, ndims, strict=True)]
+    lead = xp.broadcast_shapes(*leads)
+    if not lead:
+        return list(function(*xs))
+    stacks = [
+        xp.reshape(xp.broadcast_to(x, lead + tuple(x.shape[x.ndim - n :])), (-1, *x.shape[x.ndim - n :]))
+        for x, n in zip(xs, ndims, strict=True)
+    ]
+    results = [function(*(x[i] for x in stacks)) for i in range(math.prod(lead))]
+    return [xp.reshape(xp.stack(ys), lead + tuple(ys[0].shape)) for ys in zip(*results, strict=True)]
+
+
+def required(module: str, function: str) -> Any:
+    """Return a module of SciPy, which `function` needs for constants such as windows."""
+    found = _module(module)
+    if found is None:
+        raise ImportError(f"{function}: needs SciPy, which is not installed; pip install scipy")
+    return found

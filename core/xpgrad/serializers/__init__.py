@@ -3,7 +3,7 @@
 from xpgrad.listing import listed as _listed
 from xpgrad.serializers.base import AbstractSerializer, Deserializer, Serializer
 from xpgrad.serializers.dictionary import DictionarySerializer, NpzDeserializer
-from xpgrad.serializers.npz import load_npz, save_npz
+from xpgrad.serializers.files import load_npz, save_npz
 from xpgrad.serializers.safetensors import load_safetensors, save_safetensors
 
 __all__ = [

@@ -7,8 +7,7 @@ import typing as _typing
 
 from xpgrad.array_api.elementwise.exponential import expm1 as expm1
 from xpgrad.array_api.elementwise.exponential import log1p as log1p
-from xpgrad.special.airy_functions import *  # noqa: F403
-from xpgrad.special.bessel import *  # noqa: F403
+from xpgrad.special.bessel import *  # noqa: F403  # noqa: F403
 from xpgrad.special.beta_functions import *  # noqa: F403
 from xpgrad.special.complex_functions import *  # noqa: F403
 from xpgrad.special.distributions import *  # noqa: F403

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from xpgrad.transforms.examples import per_example
     from xpgrad.transforms.forward import hvp, jvp
     from xpgrad.transforms.laplacians import hessian_diagonal, laplacian
-    from xpgrad.transforms.loops.conditional import while_loop
-    from xpgrad.transforms.loops.counted import fori_loop
+    from xpgrad.transforms.loops.conditional import fori_loop, while_loop
     from xpgrad.transforms.loops.odeint import odeint
     from xpgrad.transforms.loops.scan import scan
     from xpgrad.transforms.matrices import hessian, jacfwd, jacobian, jacrev
@@ -38,8 +37,7 @@ _LATE = {
     "examples": ("per_example",),
     "forward": ("hvp", "jvp"),
     "laplacians": ("hessian_diagonal", "laplacian"),
-    "loops.conditional": ("while_loop",),
-    "loops.counted": ("fori_loop",),
+    "loops.conditional": ("fori_loop", "while_loop"),
     "loops.odeint": ("odeint",),
     "loops.scan": ("scan",),
     "matrices": ("hessian", "jacfwd", "jacobian", "jacrev"),

@@ -11,9 +11,8 @@ from xpgrad.transforms.batch.axes import check_chunk_size
 from xpgrad.transforms.call import Evaluation, Mode
 from xpgrad.transforms.callers import depth
 from xpgrad.transforms.gradient import documented, grad
+from xpgrad.transforms.jacobians.batches import Columns, JacobianRows
 from xpgrad.transforms.jacobians.by_element import by_columns, by_rows
-from xpgrad.transforms.jacobians.columns import Columns
-from xpgrad.transforms.jacobians.rows import JacobianRows
 from xpgrad.transforms.trees import Structure
 
 JacobianMode = Literal["reverse", "forward", "auto"]

@@ -5,7 +5,7 @@ import pytest
 from tests.core.backend.third_party import ThirdParty
 
 from xpgrad import plugin
-from xpgrad.cli.health import executors as health
+from xpgrad.cli.health import examination as health
 
 OFFER = """
 class Executor:

@@ -8,9 +8,9 @@ from tests.core.backend.third_party import GOOD, LIBRARY, ThirdParty, gives, ker
 from tests.threads import at_once
 
 from xpgrad.backend import loading
+from xpgrad.backend.contract import PluginWarning
 from xpgrad.backend.kernels import table
 from xpgrad.backend.plugins import Plugins
-from xpgrad.backend.record import PluginWarning
 from xpgrad.errors import BackendUnavailable, PluginError
 from xpgrad.plugin import hookimpl, register
 

@@ -194,7 +194,7 @@ def test_each_fault_of_a_loaded_plugin_is_named_with_a_remedy(third_party: Third
 
 
 @pytest.mark.parametrize("way", UNFIT)
-@pytest.mark.filterwarnings("ignore::xpgrad.backend.record.PluginWarning")
+@pytest.mark.filterwarnings("ignore::xpgrad.backend.contract.PluginWarning")
 def test_loader_errors_are_reported_with_a_remedy(third_party: ThirdParty, way: str) -> None:
     source, text, remedy = UNFIT[way]
     third_party.install("xpgrad-npu", source, backends="npu")

@@ -8,7 +8,7 @@ from tests.core.drawing.test_notebooks import Model, compiled
 from xpgrad import Parameter, Variable, functions
 from xpgrad import array_api as ap
 from xpgrad.drawing import Box, Picture, build_computational_graph
-from xpgrad.drawing.colours import FILLS
+from xpgrad.drawing.boxes import FILLS
 
 
 def loss():

@@ -3,7 +3,7 @@
 import random
 
 from xpgrad.drawing import Box
-from xpgrad.drawing.nested import MAX_WIDTH, nested
+from xpgrad.drawing.svg import MAX_WIDTH, nested
 
 
 def test_boxes_contain_exactly_their_nodes():

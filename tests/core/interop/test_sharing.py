@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import xpgrad
-from xpgrad.interop.sharing import peer, shared
+from xpgrad.interop.framework import peer, shared
 
 HOST, STRICT = xpgrad.get_device("@numpy"), xpgrad.get_device("@strict")
 

@@ -9,7 +9,7 @@ from tests.devices import device_or_skip
 import xpgrad
 import xpgrad.functions as F
 from xpgrad import Link, Parameter, optimizers, serializers
-from xpgrad.optimizers.loss_scaling import LossScale
+from xpgrad.optimizers.hooks import LossScale
 from xpgrad.testing.arrays import on_host
 
 

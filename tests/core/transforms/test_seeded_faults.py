@@ -15,8 +15,7 @@ from xpgrad.transforms.batch.array import BatchArray
 from xpgrad.transforms.batch.batching import Batching
 from xpgrad.transforms.batch.level import BatchLevel
 from xpgrad.transforms.dual.level import DualLevel
-from xpgrad.transforms.enclosing.level import EnclosingLevel
-from xpgrad.transforms.enclosing.port import Port
+from xpgrad.transforms.enclosing.level import EnclosingLevel, Port
 
 Random = Callable[[np.random.Generator, xpgrad.Device], str | None]
 COUNTS: dict[Random, int] = {batched: 120, forward: 80}

@@ -28,13 +28,12 @@ INTERNAL = {
     },
     "xpgrad-jax": {
         "xpgrad.interop", "xpgrad.interop.foreign", "xpgrad.interop.framework", "xpgrad.interop.ours",
-        "xpgrad.interop.sharing", "xpgrad.transforms.leaves", "xpgrad.transforms.trace.program",
-        "xpgrad.transforms.trees",
+        "xpgrad.transforms.leaves", "xpgrad.transforms.trace.program", "xpgrad.transforms.trees",
     },
     "xpgrad-mlx": {"xpgrad.interop", "xpgrad.transforms.trace.program"},
     "xpgrad-torch": {
         "xpgrad.array_api.half_precision", "xpgrad.array_api.shared.axes", "xpgrad.config", "xpgrad.interop",
-        "xpgrad.interop.foreign", "xpgrad.interop.framework", "xpgrad.interop.ours", "xpgrad.interop.sharing",
+        "xpgrad.interop.foreign", "xpgrad.interop.framework", "xpgrad.interop.ours",
         "xpgrad.transforms.enclosing.array", "xpgrad.transforms.leaves", "xpgrad.transforms.trace.program",
         "xpgrad.transforms.trees",
     },

@@ -1,16 +1,45 @@
-"""Copies: to another device, or in new memory on the same device."""
+"""The library and the device on which functions create arrays, and copies to another device or memory."""
 
 from typing import Any
 
-from xpgrad.array_api.shared.placement import device_at
+from xpgrad.backend.backend import Backend
+from xpgrad.backend.current import current_device, get_device
 from xpgrad.backend.device import Device
+from xpgrad.backend.levels import innermost_backend
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
 from xpgrad.graph.definition import identity
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.types import AnyArray, Array, Namespace
+from xpgrad.types import AnyArray, Array, DeviceHandle, Namespace
+
+
+def place_of(backend: Backend, device: Any) -> tuple[Backend, DeviceHandle]:
+    """Return the backend that creates arrays on `device`, and the device object of its library.
+
+    Parameters
+    ----------
+    backend : Backend
+        None means the current device if it belongs to this backend, else the default device of this backend.
+    device : as `get_device` takes it, a device object of the library of `backend`, or None
+    """
+    backend = innermost_backend(backend)
+    if device is None:
+        current = current_device()
+        return backend, (current if current.backend is backend else backend.default_device).handle
+    if not isinstance(device, Device) and any(
+        device is known.handle or device == known.handle for known in backend.devices()
+    ):
+        return backend, device
+    found = get_device(device)
+    return found.backend, found.handle
+
+
+def device_at(backend: Backend, device: Any) -> Device:
+    """Return the `Device` that `place_of` finds."""
+    owner, handle = place_of(backend, device)
+    return owner.device_for(handle)
 
 
 class Copy(FunctionNode):

@@ -15,10 +15,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from xpgrad.backend.backend import Backend
+from xpgrad.backend.contract import PluginWarning
 from xpgrad.backend.loading import OWN, root_of
 from xpgrad.backend.naming import text_of
 from xpgrad.backend.plugins import plugins
-from xpgrad.backend.record import PluginWarning
 from xpgrad.cli.health.comparison import foreign_kernels
 from xpgrad.cli.health.computations import array_faults, compute_on, creation_faults, missing_names
 from xpgrad.cli.health.machine import thread_pools

@@ -13,8 +13,7 @@ from xpgrad.array_api.shared.axes import checked_axes
 from xpgrad.errors import ShapeError
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.variable import Variable
-from xpgrad.scipy.operands import inexact, numbers_beside, one_axis, resized, zeros_beside
-from xpgrad.scipy.reference import reference, required
+from xpgrad.scipy.operands import inexact, numbers_beside, one_axis, reference, required, resized, zeros_beside
 from xpgrad.types import AnyArray, Array
 
 Norm = str | None

@@ -8,8 +8,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.scipy.interpolate.cubic import CubicHermiteSpline
-from xpgrad.scipy.operands import from_host, inexact
-from xpgrad.scipy.reference import required
+from xpgrad.scipy.operands import from_host, inexact, required
 from xpgrad.transforms.batch.vmap import vmap
 from xpgrad.transforms.forward import jvp
 from xpgrad.transforms.implicit import custom_root

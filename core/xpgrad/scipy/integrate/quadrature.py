@@ -14,8 +14,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import is_operand
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
-from xpgrad.scipy.operands import beside, from_host, known
-from xpgrad.scipy.reference import required
+from xpgrad.scipy.operands import beside, from_host, known, required
 from xpgrad.transforms.batch.vmap import vmap
 from xpgrad.transforms.vectors import host_number
 from xpgrad.types import Array, as_list

@@ -8,8 +8,7 @@ from xpgrad.array_api.shared.axes import checked_axes
 from xpgrad.errors import DtypeError, ShapeError
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_array, as_variable
-from xpgrad.scipy.operands import beside, from_host, known, one_axis
-from xpgrad.scipy.reference import required
+from xpgrad.scipy.operands import beside, from_host, known, one_axis, required
 from xpgrad.transforms.vectors import host_array
 from xpgrad.types import AnyArray, as_list
 

@@ -8,7 +8,7 @@ from xpgrad.array_api.linalg.decomposition import Arrays, Decomposition, Targets
 from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.scipy.reference import by_matrix, reference
+from xpgrad.scipy.operands import by_matrix, reference
 from xpgrad.types import AnyArray, Array, Namespace, integers
 
 

@@ -11,7 +11,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.scipy.reference import by_matrix, reference, required
+from xpgrad.scipy.operands import by_matrix, reference, required
 from xpgrad.types import AnyArray, Array, Namespace
 
 Map = Callable[[Any], Any]

@@ -11,8 +11,7 @@ from xpgrad.backend.levels import innermost
 from xpgrad.backend.plugins import plugins
 from xpgrad.graph.variable import Variable
 from xpgrad.scipy.linalg.equations import sylvester
-from xpgrad.scipy.operands import inexact
-from xpgrad.scipy.reference import by_matrix, reference
+from xpgrad.scipy.operands import by_matrix, inexact, reference
 from xpgrad.transforms.leaves import is_differentiable
 from xpgrad.types import AnyArray, Array, Namespace
 

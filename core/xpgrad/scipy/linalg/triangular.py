@@ -10,8 +10,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.scipy.operands import inexact
-from xpgrad.scipy.reference import by_matrix, reference
+from xpgrad.scipy.operands import by_matrix, inexact, reference
 from xpgrad.types import AnyArray, Array, Namespace
 
 Map = Callable[[Any], Any]

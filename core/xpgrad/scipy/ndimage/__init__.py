@@ -12,7 +12,7 @@ from xpgrad.listing import listed as _listed
 from xpgrad.scipy.ndimage.filters import (
     convolve, convolve1d, correlate, correlate1d, prewitt, sobel, uniform_filter, uniform_filter1d,
 )
-from xpgrad.scipy.ndimage.fourier import fourier_gaussian, fourier_shift, fourier_uniform
+from xpgrad.scipy.ndimage.gaussian import fourier_gaussian, fourier_shift, fourier_uniform
 from xpgrad.scipy.ndimage.gaussian import (
     gaussian_filter, gaussian_filter1d, gaussian_gradient_magnitude, gaussian_laplace, generic_gradient_magnitude,
     generic_laplace, laplace,

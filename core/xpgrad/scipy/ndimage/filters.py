@@ -14,8 +14,7 @@ from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.operands import as_variables, is_operand
 from xpgrad.graph.variable import Variable
 from xpgrad.ops.padding import pad
-from xpgrad.scipy.operands import beside, inexact, one_axis
-from xpgrad.scipy.reference import reference, required
+from xpgrad.scipy.operands import beside, inexact, one_axis, reference, required
 from xpgrad.scipy.signal.convolution import MAX_TERMS, fftconvolve
 from xpgrad.types import AnyArray, Array, as_list
 

@@ -9,8 +9,7 @@ from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.backend.plugins import plugins
 from xpgrad.graph.variable import Variable
 from xpgrad.scipy.ndimage.filters import extended
-from xpgrad.scipy.operands import from_host, inexact, one_axis
-from xpgrad.scipy.reference import required
+from xpgrad.scipy.operands import from_host, inexact, one_axis, required
 from xpgrad.types import AnyArray, Array
 
 MARGIN = 12

@@ -11,8 +11,7 @@ from xpgrad.backend.indexing import at_axis
 from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.scipy.operands import beside, inexact, known, one_axis, real_part_of, resized, zeros_beside
-from xpgrad.scipy.reference import reference
+from xpgrad.scipy.operands import beside, inexact, known, one_axis, real_part_of, reference, resized, zeros_beside
 from xpgrad.types import AnyArray, Array, Namespace
 
 BLOCK = 128

@@ -10,8 +10,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable
 from xpgrad.ops.padding import pad
-from xpgrad.scipy.operands import beside, from_host, inexact, numbers_beside, one_axis
-from xpgrad.scipy.reference import required
+from xpgrad.scipy.operands import beside, from_host, inexact, numbers_beside, one_axis, required
 from xpgrad.types import AnyArray, Array, integers
 
 PADDING = {"mirror": "reflect", "nearest": "edge", "wrap": "wrap"}

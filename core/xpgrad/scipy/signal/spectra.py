@@ -16,10 +16,10 @@ from xpgrad.scipy.operands import (
     one_axis,
     padded,
     real_part_of,
+    required,
     resized,
     zeros_beside,
 )
-from xpgrad.scipy.reference import required
 from xpgrad.scipy.signal.smoothing import detrend as without_trend
 from xpgrad.types import AnyArray
 

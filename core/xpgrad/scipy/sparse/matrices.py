@@ -13,8 +13,7 @@ from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import as_variables, is_operand
 from xpgrad.graph.variable import Variable, as_array, as_variable, constant_variable
 from xpgrad.ops.scattering import segment_sum
-from xpgrad.scipy.operands import from_host
-from xpgrad.scipy.reference import required
+from xpgrad.scipy.operands import from_host, required
 from xpgrad.types import Array
 
 

@@ -15,8 +15,7 @@ from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.listing import listed as _listed
 from xpgrad.ops.covariance import cov
-from xpgrad.scipy.operands import beside, inexact, known, root
-from xpgrad.scipy.reference import reference
+from xpgrad.scipy.operands import beside, inexact, known, reference, root
 from xpgrad.special import rel_entr
 from xpgrad.transforms.batch.vmap import vmap
 from xpgrad.types import AnyArray, Array, Namespace

@@ -15,8 +15,7 @@ from xpgrad.training.extensions.schedules import (
     StepShift,
     WarmupShift,
 )
-from xpgrad.training.extensions.snapshots import snapshot, snapshot_object
-from xpgrad.training.extensions.watching import FailOnNonNumber, unchain_variables
+from xpgrad.training.extensions.snapshots import FailOnNonNumber, snapshot, snapshot_object, unchain_variables
 
 __all__ = [
     "DumpGraph", "Evaluator", "ExponentialShift", "FailOnNonNumber", "InverseShift", "LinearShift", "LogReport",

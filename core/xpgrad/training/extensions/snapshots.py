@@ -1,4 +1,4 @@
-"""Snapshots of a trainer, or of a part, to resume training from."""
+"""Snapshots to resume training from, a stop at NaN, and graphs that are cut."""
 
 import os
 import re
@@ -6,9 +6,11 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
+from xpgrad.errors import NotANumber
+from xpgrad.graph.variable import Variable
 from xpgrad.serializers import load_npz, save_npz
 from xpgrad.serializers.files import written
-from xpgrad.training.extension import Extension
+from xpgrad.training.extension import Extension, make_extension
 
 
 class _Snapshot(Extension):
@@ -117,3 +119,27 @@ def snapshot_object(
 ) -> Extension:
     """Return an extension that saves an object, such as a model, each epoch by default; see `snapshot`."""
     return _Snapshot(target, filename, savefun, condition, snapshot_on_error, n_retains, autoload)
+
+
+class FailOnNonNumber(Extension):
+    """Raises `NotANumber` when a parameter has a NaN or an infinity; every check waits for the device."""
+
+    def __call__(self, trainer: Any) -> None:
+        """Check the parameters of all optimizers."""
+        for name, optimizer in trainer.updater.get_all_optimizers().items():
+            for path, param in optimizer.target.namedparams(include_uninit=False):
+                xp = param.device.backend.namespace
+                if not bool(xp.all(xp.isfinite(param.array))):
+                    raise NotANumber(f"FailOnNonNumber: parameter {path} of optimizer {name!r} is not finite")
+
+
+def unchain_variables() -> Callable[[Any], None]:
+    """Return an extension that cuts the graphs of observed values, after all other extensions have read them."""
+
+    @make_extension(default_name="unchain_variables", priority=0)
+    def unchain(trainer: Any) -> None:
+        for value in trainer.observation.values():
+            if isinstance(value, Variable):
+                value.unchain_backward()
+
+    return unchain

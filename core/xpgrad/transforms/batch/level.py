@@ -8,8 +8,7 @@ from xpgrad.transforms.batch.array import BatchArray
 from xpgrad.transforms.batch.backend import BatchBackend
 from xpgrad.transforms.batch.batching import BatchRun
 from xpgrad.transforms.enclosing.backend import backend_over
-from xpgrad.transforms.enclosing.level import root
-from xpgrad.transforms.enclosing.port import Port
+from xpgrad.transforms.enclosing.level import Port, root
 from xpgrad.types import Array
 
 

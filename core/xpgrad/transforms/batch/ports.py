@@ -2,7 +2,7 @@
 
 from xpgrad.backend.plugins import plugins
 from xpgrad.transforms.batch.batching import BatchRun
-from xpgrad.transforms.enclosing.port import Outer, Port
+from xpgrad.transforms.enclosing.level import Outer, Port
 from xpgrad.types import Array
 
 

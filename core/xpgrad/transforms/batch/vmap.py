@@ -17,9 +17,8 @@ from xpgrad.transforms.batch import ports
 from xpgrad.transforms.batch.axes import Axes, axes_of, check_chunk_size
 from xpgrad.transforms.batch.level import BatchLevel
 from xpgrad.transforms.call import Mode
-from xpgrad.transforms.enclosing.level import root
+from xpgrad.transforms.enclosing.level import Port, root
 from xpgrad.transforms.enclosing.node import Output, left, separated
-from xpgrad.transforms.enclosing.port import Port
 from xpgrad.transforms.leaves import as_leaf, as_leaves, is_array, known_leaf
 from xpgrad.transforms.trees import Structure, flatten, where
 

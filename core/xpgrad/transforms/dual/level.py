@@ -12,8 +12,7 @@ from xpgrad.graph.variable import Variable
 from xpgrad.transforms.dual.array import DualArray
 from xpgrad.transforms.dual.backend import DualBackend, over
 from xpgrad.transforms.dual.parts import Parts
-from xpgrad.transforms.enclosing.level import EnclosingLevel, root
-from xpgrad.transforms.enclosing.port import Outer, Port
+from xpgrad.transforms.enclosing.level import EnclosingLevel, Outer, Port, root
 from xpgrad.types import Array
 
 

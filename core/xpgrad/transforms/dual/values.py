@@ -10,8 +10,7 @@ from xpgrad.graph.variable import Variable, constant_variable, inside
 from xpgrad.transforms.dual.array import DualArray
 from xpgrad.transforms.dual.level import DualLevel
 from xpgrad.transforms.dual.parts import Parts
-from xpgrad.transforms.enclosing.level import root
-from xpgrad.transforms.enclosing.port import EntryRoot, Port
+from xpgrad.transforms.enclosing.level import EntryRoot, Port, root
 from xpgrad.transforms.leaves import as_leaf
 from xpgrad.transforms.trees import map_leaves
 from xpgrad.types import Array

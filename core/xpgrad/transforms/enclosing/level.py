@@ -1,8 +1,8 @@
-"""`EnclosingLevel`: a transformation whose function computes on arrays that enclose arrays of the level below."""
+"""`EnclosingLevel`: a function's run on arrays that enclose other arrays, and the `Port` of its values."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.checks import spec_of
@@ -16,9 +16,44 @@ from xpgrad.graph.methods.copies import in_graph
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.variable import Variable, leaf_variable
 from xpgrad.transforms.enclosing.backend import TransformedBackend
-from xpgrad.transforms.enclosing.port import EntryRoot, Port
 from xpgrad.transforms.leaves import ancestors
 from xpgrad.types import Array
+
+Outer = Sequence[Array | None]
+
+
+class Port(NamedTuple):
+    """A pair of linear maps between arrays outside of a transformation and one array inside, adjoint to each other.
+
+    An input is lifted by `inward`, and its gradient returned by `outward`. An output is returned by `outward`, and its
+    cotangents are lifted by `inward`. So the port of an input is also the port of its gradient, which is an output of
+    the sweep; and the port of an output is also the port of its cotangents, which are an input.
+
+    Attributes
+    ----------
+    inward : callable
+        From a sequence of outer raw arrays, with None for absent (but not all) arrays, to an inner raw array.
+    outward : callable
+        From an inner raw array to a list of as many outer arrays; None for absent arrays, which means zero.
+    """
+
+    inward: Callable[[Outer], Array]
+    outward: Callable[[Array], list[Array | None]]
+
+
+class EntryRoot(NamedTuple):
+    """Variables outside of a transformation, and the root that replaces them within.
+
+    Attributes
+    ----------
+    outside : sequence of Variable or None
+    inside : Variable
+    port : Port
+    """
+
+    outside: Sequence[Variable | None]
+    inside: Variable
+    port: Port
 
 
 class EnclosingLevel(Level):

@@ -7,8 +7,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.call import pulled, recording
-from xpgrad.transforms.enclosing.level import EnclosingLevel, root
-from xpgrad.transforms.enclosing.port import EntryRoot, Port
+from xpgrad.transforms.enclosing.level import EnclosingLevel, EntryRoot, Port, root
 from xpgrad.types import Array
 
 

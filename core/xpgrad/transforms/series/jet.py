@@ -13,8 +13,8 @@ from xpgrad.transforms.batch.collectives import psum
 from xpgrad.transforms.call import directions, transforming
 from xpgrad.transforms.dual.level import DualLevel
 from xpgrad.transforms.dual.transposition import NotStepwise
+from xpgrad.transforms.enclosing.level import Outer, Port
 from xpgrad.transforms.enclosing.node import Output, left
-from xpgrad.transforms.enclosing.port import Outer, Port
 from xpgrad.transforms.forward import ForwardRun, jvp, outside, own
 from xpgrad.transforms.leaves import as_leaf, zeros_like
 from xpgrad.transforms.series.backend import SeriesBackend, over

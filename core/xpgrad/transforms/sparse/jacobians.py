@@ -10,8 +10,7 @@ from xpgrad.graph.variable import as_array
 from xpgrad.transforms.gradient import documented, grad
 from xpgrad.transforms.leaves import is_differentiable
 from xpgrad.transforms.matrices import supports_forward
-from xpgrad.transforms.sparse.colouring import Colouring
-from xpgrad.transforms.sparse.pattern import Pattern, pattern_of, scipy_sparse
+from xpgrad.transforms.sparse.pattern import Colouring, Pattern, pattern_of, scipy_sparse
 from xpgrad.transforms.sparse.sweeps import Sweeps
 from xpgrad.transforms.trees import flatten
 from xpgrad.transforms.vectors import arrays_of, host_array

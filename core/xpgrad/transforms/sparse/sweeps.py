@@ -12,8 +12,7 @@ from xpgrad.transforms.batch.vmap import vmap
 from xpgrad.transforms.call import Evaluation, Mode, places_of
 from xpgrad.transforms.callers import depth
 from xpgrad.transforms.forward import jvp
-from xpgrad.transforms.jacobians.batches import chunk_of
-from xpgrad.transforms.jacobians.rows import specs_of
+from xpgrad.transforms.jacobians.batches import chunk_of, specs_of
 from xpgrad.transforms.matrices import REFUSALS
 from xpgrad.transforms.products import Pushforward, linear_pullback, vjp
 from xpgrad.transforms.surroundings import Surroundings

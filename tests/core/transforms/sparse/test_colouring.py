@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from xpgrad.transforms.sparse.colouring import coloured
+from xpgrad.transforms.sparse.pattern import coloured
 
 
 def banded(size, below, above):

@@ -15,8 +15,8 @@ from tests.core.transforms.trace.small_programs import Writer
 from tests.threads import for_each
 
 import xpgrad
+from xpgrad.backend.contract import PluginWarning
 from xpgrad.backend.executors import executor_name
-from xpgrad.backend.record import PluginWarning
 from xpgrad.errors import CompileWarning, TraceError
 from xpgrad.transforms.trace import kinds, source
 from xpgrad.transforms.trace.executors import choice, executor_for, python

@@ -9,7 +9,7 @@ from xpgrad.errors import ShapeError, SingularMatrix
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable
-from xpgrad.scipy.reference import required
+from xpgrad.scipy.operands import required
 from xpgrad.scipy.sparse.matrices import SparseArray, as_sparse, on_host, places
 from xpgrad.transforms.vectors import placed
 from xpgrad.types import AnyArray, Array

@@ -6,8 +6,7 @@ from typing import Any
 from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import is_operand
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.scipy.operands import inexact
-from xpgrad.scipy.reference import required
+from xpgrad.scipy.operands import inexact, required
 from xpgrad.scipy.sparse.matrices import as_sparse, on_host
 from xpgrad.transforms.implicit import custom_linear_solve
 from xpgrad.transforms.vectors import placed

@@ -9,8 +9,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.errors import IterationError, ShapeError, SingularMatrix
 from xpgrad.graph.operands import is_operand
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.scipy.operands import from_host, inexact
-from xpgrad.scipy.reference import required
+from xpgrad.scipy.operands import from_host, inexact, required
 from xpgrad.scipy.sparse.matrices import SparseArray, as_sparse, on_host
 from xpgrad.transforms.implicit import custom_linear_solve, custom_root
 from xpgrad.types import WHOLE, AnyArray, Array

@@ -7,12 +7,9 @@ from xpgrad.transforms.batch.rows import (
     fft,
     images,
     indexing,
-    joining,
     linalg,
-    losses,
     networks,
     products,
-    reductions,
     scattering,
     searching,
     shapes,
@@ -20,6 +17,6 @@ from xpgrad.transforms.batch.rows import (
 )
 
 __all__ = [
-    "creation", "cumulative", "elementwise", "fft", "images", "indexing", "joining", "linalg", "losses", "networks",
-    "products", "reductions", "scattering", "searching", "shapes", "totals",
+    "creation", "cumulative", "elementwise", "fft", "images", "indexing", "linalg", "networks", "products",
+    "scattering", "searching", "shapes", "totals",
 ]  # fmt: skip

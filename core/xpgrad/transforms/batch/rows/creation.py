@@ -5,7 +5,7 @@ from typing import Any, Never
 
 from xpgrad.transforms.batch.array import BatchArray
 from xpgrad.transforms.batch.batching import Batching
-from xpgrad.transforms.batch.rows.joining import broadcast
+from xpgrad.transforms.batch.rows.shapes import broadcast
 from xpgrad.transforms.batch.rows.table import Row, row
 from xpgrad.types import WHOLE, Array
 

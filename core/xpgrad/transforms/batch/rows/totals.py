@@ -1,4 +1,4 @@
-"""Sums over batch elements without an array for each element: sums of products, and linear functions of them.
+"""Reductions, and sums over batch elements without an array for each: sums of products, linear functions.
 
 The gradient of a weight that all batch elements share is such a sum. Arrays of the weight's size for each element would
 multiply the memory; `Later` computes them only on demand.
@@ -108,3 +108,20 @@ def add(b: Batching, function: Callable[..., Any], x1: Any, x2: Any, /) -> Any:
             lambda: function(later1.total(), later2.total()),
         )
     )
+
+
+@row("all", "any", "max", "mean", "min", "prod", "std", "sum", "var", "count_nonzero")
+def reduction(b: Batching, function: Callable[..., Any], x: Any, /, axis: Any = None, **options: Any) -> Any:
+    """Return a reduction over axes of batch elements; without `axis` over all axes."""
+    if not x.ndim and axis is None:  # no axes: some libraries would reduce the hidden one
+        return b.restored(function(b.reshaped(x, (1,)), axis=(1,), **{**options, "keepdims": False}))
+    return b.made(b.base.restore(function(b.front(x), axis=b.axes(axis, x.ndim), **options)))
+
+
+@row("sum_to")
+def sum_to(b: Batching, function: Callable[..., Any], x: Any, /, shape: Shape) -> Any:
+    """Return members summed to `shape`."""
+    if x.shape == shape:
+        return x
+    lead = (1,) * (x.ndim - len(shape))
+    return b.made(b.shaped(b.base.restore(function(x.values, shape=(b.size, *lead, *shape))), (b.size, *shape)))

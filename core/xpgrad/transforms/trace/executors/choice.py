@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from xpgrad.backend.backend import Backend
+from xpgrad.backend.contract import PluginWarning
 from xpgrad.backend.executors import executor_name
 from xpgrad.backend.naming import is_interrupt, text_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.programs import programs_of
-from xpgrad.backend.record import PluginWarning
 from xpgrad.errors import CompileWarning, PluginError, TraceError
 from xpgrad.transforms.callers import depth
 from xpgrad.transforms.trace.calls import Composite

@@ -12,8 +12,8 @@ import xpgrad
 from xpgrad import Variable
 from xpgrad import array_api as xp
 from xpgrad.errors import GradientError, ShapeError, StructureError
+from xpgrad.interop.framework import shared
 from xpgrad.interop.ours import Recorded, values
-from xpgrad.interop.sharing import shared
 from xpgrad.plugin import Device
 from xpgrad.transforms import jvp, vjp
 from xpgrad.transforms.leaves import as_leaf, is_array
