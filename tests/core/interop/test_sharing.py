@@ -1,4 +1,4 @@
-"""`interop.sharing`: arrays of one library as arrays of another, in the same memory if possible."""
+"""`interop.framework`: arrays of one library as arrays of another, in the same memory if possible."""
 
 import array_api_strict
 import numpy as np
