@@ -105,6 +105,11 @@ def test_tabular_datasets_are_sliced_joined_and_transformed() -> None:
     assert both.transform("s", lambda a, b, c: a + b + c).slice[[1, 3]].fetch() == [1, 9]
     with pytest.raises(KeyError):
         both.slice[:, "d"]
+    rows: list[slice] = []
+    spy = tabular.DelegateDataset(a)
+    spy.get_examples = lambda own, columns: rows.append(own) or a.get_examples(own, columns)
+    assert spy.concat(spy).get_examples(slice(8, 2, -2), None) == ([3, 1, 4],)
+    assert rows == [slice(4, 2, -2), slice(3, None, -2)]
 
 
 def test_dataset_without_a_network_names_the_place_of_its_file(tmp_path, monkeypatch) -> None:

@@ -252,13 +252,14 @@ class _Concat(_View):
         if indices is None:
             parts = [dataset.get_examples(None, key_indices) for dataset in self._datasets]
             return tuple([x for part in parts for x in part[i]] for i in range(count))
-        numbers = range(*indices.indices(len(self))) if isinstance(indices, slice) else indices
+        sliced = isinstance(indices, slice)
+        numbers = range(*indices.indices(len(self))) if sliced else indices
         offset, wanted = 0, []
         for dataset in self._datasets:
             places = [p for p, n in enumerate(numbers) if offset <= n < offset + len(dataset)]
             if places:
                 own = [numbers[p] - offset for p in places]
-                wanted.append((places, dataset, _as_slice(own) if isinstance(indices, slice) else own))
+                wanted.append((places, dataset, _part(numbers, own, offset, len(dataset)) if sliced else own))
             offset += len(dataset)
         read = [(places, dataset.get_examples(own, key_indices)) for places, dataset, own in wanted]
         if len(read) == 1:
@@ -271,11 +272,10 @@ class _Concat(_View):
         return tuple(columns)
 
 
-def _as_slice(numbers: list[int]) -> slice:
-    """Return numbers that are evenly spaced as a slice."""
-    step = numbers[1] - numbers[0] if len(numbers) > 1 else 1
-    stop = numbers[-1] + (1 if step > 0 else -1)
-    return slice(numbers[0], None if stop < 0 else stop, step)
+def _part(numbers: range, own: list[int], offset: int, length: int) -> slice:
+    """Return the slice of a data set of `length` rows at `offset` that reads its `own` rows of `numbers`."""
+    stop = min(numbers.stop - offset, length)
+    return slice(own[0], None if stop < 0 else stop, numbers.step)
 
 
 class _Join(_View):
