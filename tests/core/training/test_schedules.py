@@ -72,3 +72,5 @@ def test_the_optimizer_is_the_main_one_of_the_updater() -> None:
 def test_a_negative_rate_is_an_error() -> None:
     with pytest.raises(ValueError, match=r"^ExponentialShift: rate must not be negative, got -1$"):
         extensions.ExponentialShift("lr", -1)
+    with pytest.raises(ValueError, match=r"^InverseShift: gamma must not be negative, got -1$"):
+        extensions.InverseShift("lr", -1, 1)

@@ -17,6 +17,10 @@ class _Shift(Extension):
 
     def value(self, t: int) -> float:
         """Return the value after `t` calls."""
+        assert self._init is not None
+        return self._init * float(self._factor(t))
+
+    def _factor(self, t: int) -> Any:
         raise NotImplementedError
 
     def initialize(self, trainer: Any) -> None:
@@ -74,10 +78,8 @@ class ExponentialShift(_Shift):
         super().__init__(attr, init, target, optimizer)
         self._rate = rate
 
-    def value(self, t: int) -> float:
-        """Return the value after `t` calls."""
-        assert self._init is not None
-        return self._init * float(self._rate**t)
+    def _factor(self, t: int) -> Any:
+        return self._rate**t
 
 
 class InverseShift(_Shift):
@@ -87,13 +89,13 @@ class InverseShift(_Shift):
         self, attr: str, gamma: float, power: float, init: float | None = None, target: float | None = None,
         optimizer: Any = None,
     ) -> None:  # fmt: skip
+        if gamma < 0:
+            raise ValueError(f"InverseShift: gamma must not be negative, got {gamma}")
         super().__init__(attr, init, target, optimizer)
         self._gamma, self._power = gamma, power
 
-    def value(self, t: int) -> float:
-        """Return the value after `t` calls."""
-        assert self._init is not None
-        return self._init * float((1 + self._gamma * t) ** -self._power)
+    def _factor(self, t: int) -> Any:
+        return (1 + self._gamma * t) ** -self._power
 
 
 class StepShift(_Shift):
@@ -106,10 +108,8 @@ class StepShift(_Shift):
         super().__init__(attr, init, target, optimizer)
         self._gamma, self._step = gamma, step
 
-    def value(self, t: int) -> float:
-        """Return the value after `t` calls."""
-        assert self._init is not None
-        return self._init * float(self._gamma ** (t // self._step))
+    def _factor(self, t: int) -> Any:
+        return self._gamma ** (t // self._step)
 
 
 class MultistepShift(_Shift):
@@ -121,10 +121,8 @@ class MultistepShift(_Shift):
         super().__init__(attr, init, None, optimizer)
         self._gamma, self._steps = gamma, step_value
 
-    def value(self, t: int) -> float:
-        """Return the value after `t` calls."""
-        assert self._init is not None
-        return self._init * float(self._gamma ** self._steps_until(t))
+    def _factor(self, t: int) -> Any:
+        return self._gamma ** self._steps_until(t)
 
     def _steps_until(self, t: int) -> int:
         return sum(step <= t for step in self._steps)
@@ -146,10 +144,8 @@ class PolynomialShift(_Shift):
         super().__init__(attr, init, target, optimizer)
         self._rate, self._count = rate, max_count
 
-    def value(self, t: int) -> float:
-        """Return the value after `t` calls."""
-        assert self._init is not None
-        return self._init * float(max(1 - t / self._count, 0.0) ** self._rate)
+    def _factor(self, t: int) -> Any:
+        return max(1 - t / self._count, 0.0) ** self._rate
 
 
 class LinearShift(_Shift):
