@@ -8,6 +8,7 @@ import copy
 import json
 import math
 import threading
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -192,7 +193,7 @@ class Summary:
 
     def serialize(self, serializer: Any) -> None:
         """Save or load the sums, and the dtype to which a mean is rounded."""
-        x, x2 = (float(serializer(key, float(getattr(self, key)))) for key in ("_x", "_x2"))
+        x, x2 = (float(serialized(serializer, key, float(getattr(self, key)), 0.0)) for key in ("_x", "_x2"))
         n = serialized_number(serializer, "_n", as_number(self._n))
         dtype = ""
         with suppress(KeyError):  # not saved by Chainer
@@ -239,7 +240,7 @@ class DictSummary:
 
     def serialize(self, serializer: Any) -> None:
         """Save or load the sums of all keys."""
-        names = json.loads(str(serializer("_names", json.dumps(list(self._summaries)))))
+        names = json.loads(str(serialized(serializer, "_names", json.dumps(list(self._summaries)), "[]")))
         found = {name: copy.copy(self._summaries.get(name, Summary())) for name in names}
         for index, name in enumerate(names):
             found[name].serialize(serializer["_summaries"][str(index)])
@@ -258,10 +259,19 @@ def as_number(value: Any) -> float:
     return int(number) if number.is_integer() else number
 
 
+def serialized(serializer: Any, name: str, value: Any, missing: Any) -> Any:
+    """Save or load a value; return `missing`, with a warning, for a file without it, as of Chainer before version 4."""
+    try:
+        return serializer(name, value)
+    except KeyError as error:
+        warnings.warn(f"{error.args[0]}: this value starts anew", stacklevel=3)
+        return missing
+
+
 def serialized_number(serializer: Any, name: str, value: float) -> float:
     """Save or load a number; an int may be loaded from a float, and is saved as an int, as in Chainer."""
     try:
-        found = serializer(name, value)
+        found = serialized(serializer, name, value, 0)
     except TypeError:
         found = serializer(name, float(value))
     return value if found is None else as_number(found)

@@ -25,7 +25,7 @@ MAX_LINES = {
     "xpgrad/links/": 2_270,
     "xpgrad/models/": 1_247,
     "xpgrad/optimizers/": 2_448,
-    "xpgrad/training/": 1_607,
+    "xpgrad/training/": 1_599,
     "xpgrad/drawing/": 1_219,
     "xpgrad/cli/": 2_488,
     "xpgrad/hints.py": 177,
@@ -42,7 +42,7 @@ MAX_LINES = {
     "xpgrad/scipy/stats/": 454,
     "xpgrad/scipy/": 1_263,
     "xpgrad/programs/": 450,
-    "xpgrad/": 33_829,
+    "xpgrad/": 33_837,
 }
 """Blank ones are not counted; the first folder that fits counts. The chapters of SciPy have at most 6,000 together."""
 

@@ -11,6 +11,7 @@ import xpgrad
 from xpgrad import reporter as module
 from xpgrad.errors import GraphError
 from xpgrad.reporter import DictSummary, Reporter, Summary, get_current_reporter, report, report_scope
+from xpgrad.serializers import NpzDeserializer
 
 
 def test_observers_are_prefixes_and_values_without_one_have_none() -> None:
@@ -135,3 +136,8 @@ def test_a_summary_resumes_where_it_was_saved() -> None:
     other.serialize(store.loaded())
     other.add({"x": 3.0})
     assert other.compute_mean() == {"x": 2.0, "y": 5.0}
+    part = one._summaries["x"]
+    for summary in (part, one):
+        with pytest.warns(UserWarning, match="the file has no '_.*: this value starts anew"):
+            summary.serialize(NpzDeserializer({}))
+    assert (part.count, one.compute_mean()) == (0, {})

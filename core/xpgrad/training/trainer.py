@@ -15,7 +15,7 @@ from xpgrad.reporter import Reporter
 from xpgrad.training.extension import PRIORITY_READER
 from xpgrad.training.lock import locked
 from xpgrad.training.resuming import observation_of, observation_text, random_text, restore_random
-from xpgrad.training.triggers import get_trigger
+from xpgrad.training.triggers import get_trigger, serialize_part
 from xpgrad.training.updaters import Updater
 from xpgrad.utils.threads import InTurn
 
@@ -240,12 +240,12 @@ class Trainer:
         snapshot's state when training starts.
         """
         self.updater.serialize(serializer["updater"])
-        _serialize(self.stop_trigger, serializer, "stop_trigger")
+        serialize_part(self.stop_trigger, serializer, "stop_trigger")
         for name, entry in self._entries.items():
             for part, key in ((entry.extension, "extensions"), (entry.trigger, "extension_triggers")):
                 try:
                     with attributes_restored(part):
-                        _serialize(part, serializer[key], name)
+                        serialize_part(part, serializer[key], name)
                 except KeyError as error:  # of a snapshot that was taken without it
                     warnings.warn(f"Trainer: extension {name!r} starts anew: {error.args[0]}", stacklevel=2)
                     break
@@ -272,8 +272,3 @@ def _call(entry: _Entry, method: str, *args: Any) -> None:
     function = getattr(entry.extension, method, None)
     if callable(function):  # some extensions have a flag of this name
         function(*args)
-
-
-def _serialize(part: Any, serializer: Any, key: str) -> None:
-    if hasattr(part, "serialize"):
-        part.serialize(serializer[key])

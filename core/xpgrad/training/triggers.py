@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from xpgrad.graph.undo import attributes_restored
 from xpgrad.listing import listed as _listed
-from xpgrad.reporter import DictSummary
+from xpgrad.reporter import DictSummary, serialized
 
 __all__ = [
     "BestValueTrigger", "EarlyStoppingTrigger", "IntervalTrigger", "ManualScheduleTrigger", "MaxValueTrigger",
@@ -26,6 +26,12 @@ def get_trigger(trigger: Any) -> Any:
     return IntervalTrigger(*trigger)
 
 
+def serialize_part(part: Any, serializer: Any, key: str) -> None:
+    """Save or load a trigger or an extension, if it has a state."""
+    if hasattr(part, "serialize"):
+        part.serialize(serializer[key])
+
+
 def _never(trainer: Any) -> bool:
     return False
 
@@ -39,16 +45,16 @@ class _Progress:
         self.unit, self._before = unit, 0.0
 
     def _step(self, trainer: Any) -> tuple[float, float]:
-        before = self._before
-        self._before = float(trainer.updater.epoch_detail if self.unit == "epoch" else trainer.updater.iteration)
+        before, updater = self._before, trainer.updater
+        self._before = float(updater.epoch_detail if self.unit == "epoch" else updater.iteration)
+        if before < 0:
+            before = (updater.previous_epoch_detail or 0.0) if self.unit == "epoch" else max(updater.iteration - 1, 0)
         return before, self._before
 
     def serialize(self, serializer: Any) -> None:
-        """Save or load the progress at the last call."""
-        if self.unit == "epoch":
-            self._before = float(serializer("previous_epoch_detail", self._before))
-        else:
-            self._before = int(serializer("previous_iteration", int(self._before)))
+        """Save or load the progress at the last call, which is -1 if unknown."""
+        name, kind = ("previous_epoch_detail", float) if self.unit == "epoch" else ("previous_iteration", int)
+        self._before = kind(serialized(serializer, name, kind(self._before), -1))
 
 
 class IntervalTrigger(_Progress):
@@ -114,7 +120,7 @@ class OnceTrigger:
 
     def serialize(self, serializer: Any) -> None:
         """Save or load whether it was called."""
-        self._first = bool(serializer("_flag_first", self._first))
+        self._first = bool(serialized(serializer, "_flag_first", self._first, False))
 
 
 class TimeTrigger:
@@ -163,8 +169,7 @@ class _Watched:
 
     def serialize(self, serializer: Any) -> None:
         """Save or load the best value, and the sums of the interval."""
-        if hasattr(self._interval, "serialize"):
-            self._interval.serialize(serializer["interval_trigger"])
+        serialize_part(self._interval, serializer, "interval_trigger")
         self._summary.serialize(serializer["summary"])
         best = float(serializer("best_value", float("nan") if self._best is None else self._best))
         self._best = None if best != best else best
@@ -267,8 +272,7 @@ class EarlyStoppingTrigger(_Watched):
         """Save or load the best value, the checks since, and the progress at the last call."""
         super().serialize(serializer)
         self.count = int(serializer("count", self.count))
-        if hasattr(self._max, "serialize"):
-            self._max.serialize(serializer["max_trigger"])
+        serialize_part(self._max, serializer, "max_trigger")
 
 
 if not TYPE_CHECKING:

@@ -27,6 +27,10 @@ class Steps(Updater):
     def epoch_detail(self):
         return self.iteration / 4
 
+    @property
+    def previous_epoch_detail(self):
+        return (self.iteration - 1) / 4
+
     def finalize(self):
         self.finalized += 1
 

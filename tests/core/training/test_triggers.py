@@ -4,6 +4,7 @@ import pytest
 from tests.core.stores import Store
 from tests.core.training.steps import trainer
 
+from xpgrad.serializers import NpzDeserializer
 from xpgrad.training import get_trigger
 from xpgrad.training.triggers import (
     BestValueTrigger,
@@ -51,6 +52,28 @@ def test_a_trigger_is_true_at_its_times(tmp_path, make, expected, resumed_at) ->
 
 def test_once_may_be_once_for_each_run(tmp_path) -> None:
     assert fired(tmp_path, lambda: OnceTrigger(call_on_resume=True), resumed_at=5) == [1, 6]
+
+
+@pytest.mark.parametrize(
+    ("make", "fires_at"),
+    [
+        (lambda: IntervalTrigger(5, "iteration"), (5, 10)),
+        (lambda: IntervalTrigger(1, "epoch"), (8, 12)),
+        (lambda: ManualScheduleTrigger([2, 7], "iteration"), (7,)),
+        (OnceTrigger, ()),
+    ],
+)
+def test_a_trigger_loaded_from_a_file_without_its_state_assumes_a_call_at_each_iteration(
+    tmp_path, make, fires_at
+) -> None:
+    loop, trigger = trainer(tmp_path), make()
+    with pytest.warns(UserWarning, match="the file has no .*: this value starts anew"):
+        trigger.serialize(NpzDeserializer({}))
+    found = []
+    for loop.updater.iteration in range(5, 13):
+        if trigger(loop):
+            found.append(loop.updater.iteration)
+    assert found == list(fires_at)
 
 
 @pytest.mark.parametrize("resumed_at", [None, 5])

@@ -11,6 +11,7 @@ from xpgrad.dataset.convert import concat_examples, device_or_none
 from xpgrad.graph.undo import attributes_restored
 from xpgrad.reporter import DictSummary, Reporter, report, report_scope
 from xpgrad.training.extension import PRIORITY_WRITER, Extension
+from xpgrad.training.triggers import serialize_part
 from xpgrad.training.updaters import call, convert
 
 
@@ -115,8 +116,7 @@ class Evaluator(Extension):
         """Save or load the iterators, whose order samplers may have states."""
         with suppress(KeyError):  # not saved by Chainer
             for name, iterator in self._iterators.items():
-                if hasattr(iterator, "serialize"):
-                    iterator.serialize(serializer[f"iterator:{name}"])
+                serialize_part(iterator, serializer, f"iterator:{name}")
 
     def finalize(self) -> None:
         """Finalize the iterators."""

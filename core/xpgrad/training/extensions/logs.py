@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, TextIO
@@ -11,7 +12,7 @@ from xpgrad.graph.undo import attributes_restored
 from xpgrad.reporter import DictSummary, as_number, serialized_number
 from xpgrad.serializers.files import written
 from xpgrad.training.extension import PRIORITY_EDITOR, PRIORITY_WRITER, Extension, make_extension
-from xpgrad.training.triggers import get_trigger
+from xpgrad.training.triggers import get_trigger, serialize_part
 from xpgrad.types import as_list
 
 
@@ -78,8 +79,7 @@ class LogReport(Extension):
 
     def serialize(self, serializer: Any) -> None:
         """Save or load the records, and the sums of the interval."""
-        if hasattr(self._interval, "serialize"):
-            self._interval.serialize(serializer["_trigger"])
+        serialize_part(self._interval, serializer, "_trigger")
         self._summary.serialize(serializer["_summary"])
         self._log = json.loads(str(serializer("_log", json.dumps(self._log, default=float))))
 
@@ -157,9 +157,8 @@ class MicroAverage(Extension):
 
     def serialize(self, serializer: Any) -> None:
         """Save or load the sums, and the interval, which Chainer does not save."""
-        with suppress(KeyError):
-            if hasattr(self._interval, "serialize"):
-                self._interval.serialize(serializer["_trigger"])
+        with suppress(KeyError), warnings.catch_warnings(action="ignore"):
+            serialize_part(self._interval, serializer, "_trigger")
         self._numerator = serialized_number(serializer, "_numerator", self._numerator)
         self._denominator = serialized_number(serializer, "_denominator", self._denominator)
 

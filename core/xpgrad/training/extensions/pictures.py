@@ -11,7 +11,7 @@ from xpgrad.graph.undo import attributes_restored
 from xpgrad.reporter import DictSummary
 from xpgrad.serializers.files import written
 from xpgrad.training.extension import Extension
-from xpgrad.training.triggers import get_trigger
+from xpgrad.training.triggers import get_trigger, serialize_part
 from xpgrad.types import as_list
 
 
@@ -153,8 +153,7 @@ class PlotReport(Extension):
 
     def serialize(self, serializer: Any) -> None:
         """Save or load the points, and the sums of the interval."""
-        if hasattr(self._interval, "serialize"):
-            self._interval.serialize(serializer["_trigger"])
+        serialize_part(self._interval, serializer, "_trigger")
         self._summary.serialize(serializer["_summary"])
         text = json.dumps(self._data)
         try:
