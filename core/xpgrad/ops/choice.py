@@ -11,14 +11,9 @@ from xpgrad.types import AnyArray, Operand
 
 
 def apply_where(
-    condition: AnyArray,
-    args: Any,
-    f1: Callable[..., Any],
-    f2: Callable[..., Any] | None = None,
-    /,
-    *,
+    condition: AnyArray, args: Any, f1: Callable[..., Any], f2: Callable[..., Any] | None = None, /, *,
     fill_value: Operand | None = None,
-) -> Variable:
+) -> Variable:  # fmt: skip
     """Value of `f1` where `condition` is true, otherwise of `f2` or `fill_value`, each computed only where it is used.
 
     So, unlike with `where`, infinities and NaN of the unused branch do not affect values and gradients.

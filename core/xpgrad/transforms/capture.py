@@ -2,7 +2,7 @@
 
 import copy
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from xpgrad.graph.node import FunctionBase, VariableNode
@@ -10,6 +10,7 @@ from xpgrad.graph.sweep import Sweep, key_of
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.call import transforming
 
+Run = Callable[[], Sequence[Variable]]
 MAX_DEPTH = 1 << 32  # no graph has more functions on one path
 _runs = itertools.count(1)
 
@@ -26,6 +27,8 @@ class CapturedRun:
         Calls the user's function, and returns the Variables among its outputs.
     roots : sequence of Variable
         Its arguments, which are in no graph yet.
+    ends : collection of VariableNode, optional
+        All nodes that can have been captured. Values computed from them are then inside.
 
     Attributes
     ----------
@@ -34,8 +37,8 @@ class CapturedRun:
         In the order of the graph, which is the same in each run of a computation.
     """
 
-    def __init__(self, run: Callable[[], Sequence[Variable]], roots: Sequence[Variable]) -> None:
-        self._base = MAX_DEPTH * next(_runs)
+    def __init__(self, run: Run, roots: Sequence[Variable], ends: Collection[VariableNode] | None = None) -> None:
+        self._base, self._ends = MAX_DEPTH * next(_runs), ends
         for x in roots:
             x._node.rank = self._base
         self.outputs: list[Variable] = list(transforming(run))
@@ -54,7 +57,8 @@ class CapturedRun:
                 continue
             seen.add(node)
             function = node.live_creator()
-            if node.rank < self._base or function is None:
+            outside = node.rank < self._base if self._ends is None else node in self._ends
+            if outside or function is None:
                 captured[node] = None
             elif function not in functions:
                 functions[function] = None

@@ -33,13 +33,9 @@ from xpgrad.types import Array
 
 
 def jvp(
-    f: Callable[..., Any],
-    primals: Sequence[Any],
-    tangents: Sequence[Any],
-    *,
-    has_aux: bool = False,
+    f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, has_aux: bool = False,
     allow_constant: bool = False,
-) -> tuple[Any, ...]:
+) -> tuple[Any, ...]:  # fmt: skip
     """Return the output of `f` at `primals`, and its derivative in the direction `tangents`.
 
     Parameters

@@ -1,6 +1,7 @@
 """The node of the graph for one call of a compiled function, whose gradients are computed by another program."""
 
 import functools
+import operator
 import weakref
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
@@ -120,13 +121,16 @@ class CompiledCall(FunctionNode):
                     f"{self.label}: a Variable that the function captured has another array now, so that its gradients "
                     "cannot be differentiated; differentiate before Variables change, or pass it as an argument"
                 )
-        replaced = {s.holder: x for x, s in zip(kept, trace.wanted, strict=True) if s.kind == "argument"}
         recorded = recording()
-        roots = {i: alias(x) if recorded else root(x._array) for i, x in replaced.items()}
-        leaves = [
-            roots.get(i, leaf) if isinstance(leaf, Variable) or type(leaf) not in plugins.by_type
+        inputs = [s.holder if s.kind == "array" else self.leaves[s.holder] for s in trace.wanted]
+        roots = {
+            id(x): alias(k) if recorded else root(k._array)
+            for x, k, source in zip(inputs, kept, trace.wanted, strict=True) if source.kind == "argument"
+        }  # fmt: skip
+        leaves = [  # by object: one Variable may be several arguments
+            roots.get(id(leaf), leaf) if isinstance(leaf, Variable) or type(leaf) not in plugins.by_type
             else constant_variable(leaf)
-            for i, leaf in enumerate(self.leaves)
+            for leaf in self.leaves
         ]  # fmt: skip
         args, kwargs = trace.arguments.build(leaves)
         numbers = {leaf.content: n for n, leaf in enumerate(trace.results) if leaf.connected}.values()
@@ -136,25 +140,21 @@ class CompiledCall(FunctionNode):
             found, _ = flatten(repeated_call(trace.facts.sets, list(trace.state.entering(kwargs)), again))
             return [found[n] for n in numbers]
 
-        order = list(roots.values())
+        order, ends = list(roots.values()), [x._node for x in inputs]
         surroundings = trace.surroundings.drawing(self.streams)
         stored = [s.holder if s.kind == "array" else leaves[s.holder] for s, _, _ in trace.writes]
         before = [(x._array, x._grad) for x in stored]
         try:
-            captured: CapturedRun = surroundings.again(anomaly.running.get(), CapturedRun, run, order)
+            captured: CapturedRun = surroundings.again(anomaly.running.get(), CapturedRun, run, order, ends)
         finally:  # the call has already stored the same values
             for x, (array, grad) in zip(stored, before, strict=True):
                 x._array, x._grad = array, grad
-        wanted: list[Any] = []
-        places = {id(x._node): i for i, x in enumerate(order)}
-        border = {node: len(order) + i for i, node in enumerate(captured.captured)}
-        for t in targets:
-            source = trace.wanted[t]
-            node = roots[source.holder]._node if source.kind == "argument" else source.holder._node
-            wanted.append(places.get(id(node), border.get(node)))
-        present = [place for place in wanted if place is not None]
-        gradients = iter(captured.gradients(grad_outputs, present, recorded=recorded))
-        return tuple(None if place is None else next(gradients) for place in wanted)
+        border = {node: i for i, node in enumerate([*(x._node for x in order), *captured.captured])}
+        used = [(roots[id(x)]._node, x._node) if id(x) in roots else (x._node,) for x in inputs]
+        found = [[border[n] for n in used[t] if n in border] for t in targets]  # an argument may be captured, too
+        gradients = iter(captured.gradients(grad_outputs, [i for places in found for i in places], recorded=recorded))
+        gxs = [[g for _ in each if (g := next(gradients)) is not None] for each in found]
+        return tuple(functools.reduce(operator.add, each) if each else None for each in gxs)
 
 
 def without(program: Program, cotangents: Sequence[Value], absent: Collection[Value]) -> tuple[Program, list[bool]]:

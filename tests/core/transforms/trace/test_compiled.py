@@ -349,6 +349,23 @@ def test_an_argument_that_is_captured_as_well_at_some_calls(kind):
     assert compiled.cache_info().hits >= 20
 
 
+@pytest.mark.parametrize("argument", [lambda w: X, lambda w: Variable(X), lambda w: w], ids=["array", "other", "same"])
+def test_recorded_gradients_by_captured_variables_and_equal_arguments(argument):
+    w = Variable(X.copy())
+
+    def body(a, b):
+        return F.sin(w * 2) * a * a * b
+
+    compiled = compile(body)
+    for _ in range(3):
+        x, found = argument(w), []
+        for f in (body, compiled):
+            by = [each for each in (w, x) if isinstance(each, Variable)]
+            first = xpgrad.grad([F.sum(f(x, x))], by, enable_double_backprop=True)
+            found.append([g.array for g in (*first, *xpgrad.grad([F.sum(g * g) for g in first], by))])
+        np.testing.assert_allclose(found[1], found[0], rtol=1e-13)
+
+
 # Writes to arrays
 
 
