@@ -78,6 +78,22 @@ class Pullback:
 def _raw(definition: Definition, backend: Backend, needed: tuple[bool, ...]) -> Pull:
     if definition.variadic:
         return _raw_vjp(definition, backend, definition.inputs[0])
+    separate = _separate(definition, backend, needed)
+    all_needed = all(need for x, need in zip(definition.inputs, needed, strict=True) if x in definition.rules)
+    kernel = backend.xp.replacement(definition.vjps[TOGETHER]) if all_needed and TOGETHER in definition.vjps else None
+    if kernel is None:
+        return separate
+    getters = [getter(definition, name) for name in definition.asks[TOGETHER]]
+
+    def pull_together(f: Any, gy: Array) -> Sequence[Any]:
+        gxs: Any = kernel(gy, *[get(f) for get in getters])
+        return separate(f, gy) if gxs is NotImplemented else gxs
+
+    return pull_together
+
+
+def _separate(definition: Definition, backend: Backend, needed: tuple[bool, ...]) -> Pull:
+    """Return a pull that calls the vjp of each input."""
     vjps = [
         _raw_vjp(definition, backend, x) if need and x in definition.rules else None
         for x, need in zip(definition.inputs, needed, strict=True)
@@ -102,20 +118,7 @@ def _raw(definition: Definition, backend: Backend, needed: tuple[bool, ...]) -> 
         if first is not None and second is not None:
             return direct or (lambda f, gy: (first(f, gy), second(f, gy)))
 
-    def separate(f: Any, gy: Array) -> Sequence[Any]:
-        return [None if vjp is None else vjp(f, gy) for vjp in vjps]
-
-    all_needed = all(need for x, need in zip(definition.inputs, needed, strict=True) if x in definition.rules)
-    kernel = backend.xp.replacement(definition.vjps[TOGETHER]) if all_needed and TOGETHER in definition.vjps else None
-    if kernel is None:
-        return separate
-    getters = [getter(definition, name) for name in definition.asks[TOGETHER]]
-
-    def pull_together(f: Any, gy: Array) -> Sequence[Any]:
-        gxs: Any = kernel(gy, *[get(f) for get in getters])
-        return separate(f, gy) if gxs is NotImplemented else gxs
-
-    return pull_together
+    return lambda f, gy: [None if vjp is None else vjp(f, gy) for vjp in vjps]
 
 
 def _direct(definition: Definition, backend: Backend, needed: list[str]) -> Pull | None:

@@ -162,6 +162,31 @@ def test_a_plugin_replaces_the_kernels_of_a_users_primitive_by_its_module(given)
     assert gradient(power, device_or_skip("@numpy"))[1:] == (4.0, 2.0)  # a recorded sweep takes the formula
 
 
+@pytest.mark.parametrize("inputs", ["ab", "abc"])
+def test_one_kernel_gives_all_gradients_of_a_users_primitive(given, inputs) -> None:
+    others = {x: [each for each in inputs if each != x] for x in inputs}
+    formulas = {x: f"gy * {' * '.join(rest)}" for x, rest in others.items()}
+    rules = [f"{x}=lambda xp, gy, {', '.join(others[x])}: {formula}" for x, formula in formulas.items()]
+    every = f"together=lambda xp, gy, {', '.join(inputs)}: ({', '.join(formulas.values())})"
+    cell = (
+        f"@primitive({', '.join(rules)}, {every})\ndef product(xp, {', '.join(inputs)}, /): return {' * '.join(inputs)}"
+    )
+    product = run(cell, "layers", primitive=primitive)["product"]
+
+    def gradients(constant: str = "", recorded: bool = False) -> list[float]:
+        xs = [Variable(np.asarray(float(i)), requires_grad=x != constant) for i, x in enumerate(inputs, 2)]
+        product(*xs).backward(enable_double_backprop=recorded)
+        return [float(x.grad) for x in xs if x.requires_grad]
+
+    right = [float(np.prod([n for n in range(2, 2 + len(inputs)) if n != i])) for i in range(2, 2 + len(inputs))]
+    given(product_together=lambda gy, *xs: tuple(10 * x for x in xs))
+    assert gradients() == [20.0, 30.0, 40.0][: len(inputs)]
+    assert gradients(recorded=True) == right
+    assert gradients(constant="a") == right[1:]
+    given(product_together=lambda gy, *xs: NotImplemented)
+    assert gradients() == right
+
+
 def test_a_new_definition_does_not_inherit_kernels_of_the_old_definition(given) -> None:
     old = defined(2, module="layers")
     given(power=lambda x: x * 100, power_x=lambda gy, x: gy * 1000)
