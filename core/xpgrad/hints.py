@@ -33,6 +33,7 @@ NAMES = {
     "no_grad": "xpgrad.no_backprop_mode",
     "numpy": "xpgrad.array_api",
     "optim": "xpgrad.optimizers",
+    "optimize": "xpgrad.scipy.minimize, or xpgrad.scipy.root",
     "remat": "xpgrad.transforms.checkpoint",
     # arrays
     "as_tensor": "xpgrad.as_variable",
@@ -178,10 +179,8 @@ def hyperparameter(name: str, known: Collection[str]) -> str:
 
 
 def _names(self: Any) -> list[str]:
-    found: dict[str, Any] = {}
-    for each in reversed(type(self).__mro__):
-        found.update(vars(each))
-    found.update(getattr(self, "__dict__", {}))
+    found = {name: value for each in reversed(type(self).__mro__) for name, value in vars(each).items()}
+    found |= getattr(self, "__dict__", {})
     return [name for name in object.__dir__(self) if type(found.get(name)) is not Elsewhere]
 
 
