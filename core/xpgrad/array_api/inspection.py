@@ -37,9 +37,9 @@ class NamespaceInfo:
         owner, handle = place_of(self._backend, device)
         return dict(_information(owner).default_dtypes(device=handle))
 
-    def devices(self) -> tuple[Device, ...]:
+    def devices(self) -> list[Device]:
         """Return the devices, the default one first."""
-        return tuple(self._backend.devices())
+        return list(self._backend.devices())
 
     def dtypes(self, *, device: Any = None, kind: str | tuple[str, ...] | None = None) -> dict[str, Dtype]:
         """Return the dtypes that a device supports, optionally of one kind."""

@@ -169,7 +169,7 @@ def test_asarray_copies_if_necessary_or_requested():
 def test_dtypes_and_information():
     info = chx.__array_namespace_info__()
     assert info.default_device() is chx.get_device("native:0")
-    assert info.devices()[:2] == (chx.get_device("native:0"), chx.get_device("native:1"))
+    assert info.devices()[:2] == [chx.get_device("native:0"), chx.get_device("native:1")]
     assert info.dtypes(kind="real floating").keys() == {"float32", "float64"}
     assert info.default_dtypes()["real floating"] == chx.float64
     assert info.capabilities()["boolean indexing"]
