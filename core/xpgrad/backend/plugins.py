@@ -156,8 +156,9 @@ class Plugins(Loader):
     def remedy(self, obj: object) -> str:
         """Return advice for messages about `obj`, which is not an array of any backend."""
         library = _library_of(obj)
-        if library is None:
-            return f"nothing is converted silently; make an array with {self.host.name}.asarray"
+        if library is None or self.is_scalar(obj):
+            how = "its method toarray" if hasattr(obj, "toarray") else f"{self.host.name}.asarray"
+            return f"nothing is converted silently; make an array with {how}"
         if library in self.installed.disabled:
             return f"the backend {library} is {self.installed.disabled[library]}"
         entries = self.installed.modules.get(library)
