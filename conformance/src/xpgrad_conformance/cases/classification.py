@@ -10,8 +10,8 @@ from xpgrad_conformance.table.case import Input, of_functions
 Host = Any  # a NumPy array
 SCORES = Input(values=[[3, 1, 2], [1, 2, 3], [1, 3, 2], [2, 1, 3], [1, 2, 3], [2, 3, 1], [5, 1, 0]])
 LABELS = Input(kind="int", values=[0, 2, 0, 2, 1, 1, -1])
-MAPS = (2, 3, 2, 2)
-PIXELS = Input((2, 2, 2), kind="int", values=[[[0, 2], [1, -1]], [[1, 1], [2, 0]]])
+MAPS = (2, 3, 1, 4)
+PIXELS = Input((2, 1, 4), kind="int", values=[[[0, 2, 1, -1]], [[1, 1, 2, 0]]])
 PAIR = ((5, 2), (5, 2))
 FOUR = (None, None, None, "int")
 TWO = (None, "int")
@@ -55,7 +55,7 @@ CASES = (
     _f("classification_summary-more_classes", {"label_num": 4, "beta": 2.0}, lambda y, t: _summary(y, t, 4, 2.0),
        (SCORES, LABELS), dtype=FOUR),
     _f("classification_summary-maps", lambda F, y, t: F.classification_summary(y, t, 3, ignore_label=1),
-       lambda y, t: _summary(y, t, 3, 1.0, 1), (MAPS, Input(kind="int", values=[[[0, 2], [1, 0]], [[1, 1], [2, 0]]])),
+       lambda y, t: _summary(y, t, 3, 1.0, 1), (MAPS, Input(kind="int", values=[[[0, 2, 1, 0]], [[1, 1, 2, 0]]])),
        dtype=FOUR),
     _f("precision", (3,), lambda y, t: _summary(y, t)[::3], (MAPS, PIXELS), dtype=TWO),
     _f("recall", (3,), lambda y, t: _summary(y, t)[1::2], (SCORES, LABELS), dtype=TWO),

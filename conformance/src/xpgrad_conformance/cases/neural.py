@@ -70,8 +70,8 @@ LINEAR = (
 )  # fmt: skip
 
 LABELS = Input((4,), kind="int", values=[2, 0, -1, 1])
-EVERY_LABEL = Input((4,), kind="int", values=[2, 0, 2, 1])
-PIXELS = Input((2, 2, 2), kind="int", values=[[[2, 0], [-1, 1]], [[1, -1], [-1, 2]]])
+EVERY_LABEL = Input((2, 1, 4), kind="int", values=[[[2, 0, 2, 1]], [[1, 0, 0, 2]]])
+PIXELS = Input((2, 1, 4), kind="int", values=[[[2, 0, -1, 1]], [[1, -1, -1, 2]]])
 WEIGHTS = (0.5, 2.0, 1.25)
 
 
@@ -88,6 +88,10 @@ def _mean_loss(x: Host, t: Host, weights: tuple[float, ...] = (1.0, 1.0, 1.0)) -
     return losses.sum() / max(counted.sum(), 1)
 
 
+def _example_loss(x: Host, t: Host) -> Host:
+    return _label_losses(x, t)[0].sum() / max(len(x), 1)
+
+
 def _weighted(F: Any, x: Any, t: Any, **options: Any) -> Any:
     backend = x.node.spec.backend if hasattr(x, "node") else None
     if backend is None:
@@ -99,8 +103,8 @@ def _weighted(F: Any, x: Any, t: Any, **options: Any) -> Any:
     return F.softmax_cross_entropy(x, t, class_weight=weight, **options)
 
 
-ROWS, MAPS = ((4, 3), LABELS), ((2, 3, 2, 2), PIXELS)
-ALL = (4, 3), EVERY_LABEL
+ROWS, MAPS = ((4, 3), LABELS), ((2, 3, 1, 4), PIXELS)
+ALL = (2, 3, 1, 4), EVERY_LABEL
 KEEPS = ("x", "t", "score")
 
 CROSS_ENTROPIES = (
@@ -108,8 +112,8 @@ CROSS_ENTROPIES = (
     _f("softmax_cross_entropy-every_label", {}, _mean_loss, ALL, keeps=KEEPS),
     _f("softmax_cross_entropy-maps", {}, _mean_loss, MAPS, keeps=KEEPS),
     _f("softmax_cross_entropy-no_cache", {"cache_score": False}, _mean_loss, ROWS, keeps=("x", "t")),
-    _f("softmax_cross_entropy-no_normalize", {"normalize": False},
-       lambda x, t: _label_losses(x, t)[0].sum() / max(len(x), 1), MAPS, keeps=KEEPS),
+    _f("softmax_cross_entropy-no_normalize", {"normalize": False}, _example_loss, MAPS, keeps=KEEPS),
+    _f("softmax_cross_entropy-every_label-no_normalize", {"normalize": False}, _example_loss, ALL, keeps=KEEPS),
     _f("softmax_cross_entropy-no_reduce", {"reduce": "no"}, lambda x, t: _label_losses(x, t)[0], MAPS, keeps=KEEPS),
     _f("softmax_cross_entropy-weights", _weighted, lambda x, t: _mean_loss(x, t, WEIGHTS), ROWS,
        keeps=(*KEEPS, "weight")),
@@ -121,7 +125,7 @@ CROSS_ENTROPIES = (
        ((4, 3), Input((4, 3), low=0.1, high=0.6))),
     _f("softmax_cross_entropy-divergence", {"soft_target_loss": "kl-divergence", "reduce": "no"},
        lambda x, t: (t * (np.log(t) - np.log(_softmax(x)))).sum(axis=1),
-       ((2, 3, 2, 2), Input((2, 3, 2, 2), low=0.1, high=0.6))),
+       ((2, 3, 1, 4), Input((2, 3, 1, 4), low=0.1, high=0.6))),
 )  # fmt: skip
 
 BITS = Input((2, 3), kind="int", values=[[1, 0, -1], [0, 1, 1]])
