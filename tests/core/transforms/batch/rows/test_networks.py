@@ -9,8 +9,9 @@ from tests.core.transforms.batch.rows.members import Case, check, made
 import xpgrad
 from xpgrad import array_api as xp
 from xpgrad import functions as F
+from xpgrad.functions import attention
 from xpgrad.testing.arrays import on_host, placed
-from xpgrad.transforms import vmap
+from xpgrad.transforms import grad, vmap
 
 
 def there_and_back(_: Any, x: Any, y: Any) -> Any:
@@ -52,3 +53,18 @@ def test_labels_are_checked_in_debug_mode(device: xpgrad.Device) -> None:
     x, W = placed(np.asarray([[0], [5]]), device), placed(made("f8 4 2", 0), device)
     with xpgrad.using_config("debug", True), pytest.raises(ValueError, match="embed_id: an element of x is not"):
         vmap(F.embed_id, in_axes=(0, None))(x, W)
+
+
+@pytest.mark.parametrize("kept", [0, attention.MAX_KEPT_WEIGHTS])
+def test_attention_of_batch_elements_is_one_call_of_the_librarys_kernels(kept: int, monkeypatch: Any) -> None:
+    arrays = [made(text, i) for i, text in enumerate(("f8 3 2 5 4", "f8 3 2 7 4", "f8 3 2 7 6"))]
+    mask = np.arange(35).reshape(5, 7) % 3 > 0
+    for name, value in {"_weights": None, "_gradients": None, "MAX_KEPT_WEIGHTS": kept}.items():
+        monkeypatch.setattr(attention, name, value)  # the default bodies call the functions
+
+    def loss(q: Any, k: Any, v: Any) -> Any:
+        return F.sum(F.scaled_dot_product_attention(q, k, v, mask) ** 2)
+
+    gradients = grad(loss, argnums=(0, 1, 2))
+    for found, expected in zip(vmap(gradients)(*arrays), gradients(*arrays), strict=True):
+        np.testing.assert_array_equal(found, expected)
