@@ -28,7 +28,7 @@ MAX_LINES = {
     "xpgrad/training/": 1_599,
     "xpgrad/drawing/": 1_219,
     "xpgrad/cli/": 2_488,
-    "xpgrad/hints.py": 177,
+    "xpgrad/hints.py": 176,
     "xpgrad/special/": 4_162,
     "xpgrad/distributions/": 2_675,
     "xpgrad/scipy/fft/": 207,
@@ -42,7 +42,7 @@ MAX_LINES = {
     "xpgrad/scipy/stats/": 454,
     "xpgrad/scipy/": 1_263,
     "xpgrad/programs/": 450,
-    "xpgrad/": 33_837,
+    "xpgrad/": 33_835,
 }
 """Blank ones are not counted; the first folder that fits counts. The chapters of SciPy have at most 6,000 together."""
 
