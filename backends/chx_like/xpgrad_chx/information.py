@@ -30,9 +30,9 @@ class Information:
         """Return the default dtypes: "real floating", "complex floating", "integral", "indexing"."""
         return dict(self._host.default_dtypes())
 
-    def devices(self) -> tuple[Device, ...]:
+    def devices(self) -> list[Device]:
         """Return the native devices, and the CUDA devices that have been requested."""
-        return (*get_backend(NATIVE).known_devices(), *get_backend(CUDA).known_devices())
+        return [*get_backend(NATIVE).known_devices(), *get_backend(CUDA).known_devices()]
 
     def dtypes(self, *, device: Any = None, kind: str | tuple[str, ...] | None = None) -> dict[str, Dtype]:
         """Return the dtypes of one kind, or all; every device has the same."""

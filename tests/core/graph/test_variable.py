@@ -68,7 +68,7 @@ WRONG = [1, 1.5, True, 2j, [1.0, 2.0], (1.0,), "text", object(), {}]
 WRONG += [np.float32(1), np.float64(1), np.int32(1), np.bool_(True), np.complex64(1)]
 
 
-@pytest.mark.parametrize("wrong", WRONG, ids=repr)
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: type(wrong).__name__)
 def test_data_and_gradients_that_are_not_arrays_raise(device, wrong):
     x, a = variable(device, 1.0), array(device, 2.0)
     for name in ("array", "grad"):

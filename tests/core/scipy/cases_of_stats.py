@@ -17,7 +17,7 @@ def of(name):
     if name not in DISCRETE:
         inputs = (x, *map(np.asarray, parameters))
         return cases(
-            name, *inputs, rtol=1e-7, call=lambda m, *xs: [getattr(m, name).logpdf(*xs), getattr(m, name).cdf(*xs)]
+            name, *inputs, rtol=1e-7, call=lambda m, *xs: (getattr(m, name).logpdf(*xs), getattr(m, name).cdf(*xs))
         )
     fixed = COUNTS.get(name, 0)
     call = lambda m, *free: getattr(m, name).logpmf(x, *parameters[:fixed], *free, parameters[-1])  # noqa: E731

@@ -100,9 +100,9 @@ class Info:
         """Return the only device."""
         return UNIFIED
 
-    def devices(self) -> tuple[Any, ...]:
+    def devices(self) -> list[Any]:
         """Return the only device."""
-        return (UNIFIED,)
+        return [UNIFIED]
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, Any]:
         """Return the default dtypes of new arrays."""
