@@ -122,7 +122,7 @@ class CompiledCall(FunctionNode):
                     "cannot be differentiated; differentiate before Variables change, or pass it as an argument"
                 )
         recorded = recording()
-        inputs = [s.holder if s.kind == "array" else self.leaves[s.holder] for s in trace.wanted]
+        inputs: list[Any] = [s.holder if s.kind == "array" else self.leaves[s.holder] for s in trace.wanted]
         roots = {
             id(x): alias(k) if recorded else root(k._array)
             for x, k, source in zip(inputs, kept, trace.wanted, strict=True) if source.kind == "argument"
