@@ -103,11 +103,11 @@ def _plain(item: Any) -> Any:
 
 
 def _whole(scalar: Any, operation: str) -> Any:
+    if type(scalar).__name__.startswith("bool"):  # older versions of NumPy convert it to an integer
+        return bool(scalar)
     try:
         return scalar.__index__()
     except (AttributeError, TypeError):
-        if type(scalar).__name__.startswith("bool"):
-            return bool(scalar)
         raise IndexError(f"{operation}: expected an integer as an index, got {scalar!r}") from None
 
 
