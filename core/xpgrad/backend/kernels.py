@@ -243,13 +243,10 @@ class LazyNamespace:
             self.__dict__[name] = value
         return value
 
-    def _resolved(self, name: str) -> Any:
-        if name in EXTENSIONS:
-            return LazyNamespace(lambda function: self._named(f"{name}.{function}"))
-        return self._named(name)
 
-    def _named(self, name: str) -> Any:
-        raise AttributeError(name)
+def with_extensions(find: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Return a look-up that finds the names of extensions, as ``linalg.inv``, in namespaces of these."""
+    return lambda name: LazyNamespace(lambda function: find(f"{name}.{function}")) if name in EXTENSIONS else find(name)
 
 
 class KernelNamespace(LazyNamespace):
@@ -265,7 +262,7 @@ class KernelNamespace(LazyNamespace):
     """
 
     def __init__(self, backend: Library) -> None:
-        super().__init__(self._resolved)
+        super().__init__(with_extensions(self._named))
         self.backend, self.device_of, self.spec_of = backend, backend.handle_of, backend.spec
         self._providers: list[tuple[str, Mapping[str, Kernel]]] = []
         self._permanent = frozenset((*self.__dict__, "_permanent"))

@@ -4,7 +4,7 @@ import functools
 from typing import Any
 
 from xpgrad.backend.backend import Backend
-from xpgrad.backend.kernels import LazyNamespace, table
+from xpgrad.backend.kernels import LazyNamespace, table, with_extensions
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.slot import slot
 from xpgrad.graph.variable import Variable
@@ -23,7 +23,7 @@ class RecordedNamespace(LazyNamespace):
     """
 
     def __init__(self, backend: Backend) -> None:
-        super().__init__(self._resolved)
+        super().__init__(with_extensions(self._named))
         self.backend = backend
 
     def device_of(self, x: Any) -> DeviceHandle:
