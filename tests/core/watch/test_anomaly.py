@@ -71,7 +71,7 @@ TEXTS = {
         HERE, ': "NaN": (lambda x: xp.log(x - 5),', "log(where(condition, x, 1))")),
     "Inf": (lambda x: xp.log(x), "log: the output has an Inf (forward pass)", ()),
     "quotient": (lambda x: 1 / x, "1 / _: the output has an Inf", ("x1 / where(condition, x2, 1)",)),
-    "operand": (lambda x: x * np.asarray(np.nan) * 2, "_ * constant array: the output has a NaN", ("came in with",)),
+    "operand": (lambda x: x * (x.array * np.nan) * 2, "_ * constant array: the output has a NaN", ("came in with",)),
     "input": (swept(lambda x: (x * 0 + 1) / (x + 1e-200)), "_ / _: the gradient of input x2 has an Inf", ()),
     "double backward": (second, "_ ** 0.5: the gradient of input x has an Inf", DOUBLE),
     "jacobian": (lambda x: SLOPES(x.array), "_ ** 0.5", ("(double backward pass)",)),
