@@ -190,8 +190,8 @@ def discriminative_margin_based_clustering_loss(
     require_together(name, embeddings, labels)
     n, k, pixels = spec.shape[0], max_embedding_dim, spec.shape[2] * spec.shape[3]
     points = array_api.astype(reshape(embeddings, shape=(n, k, pixels)), spec.wide, copy=False)
-    xp = spec.backend.namespace
-    instances = xp.reshape(xp.astype(xp.arange(1, k + 1, device=spec.device), target.dtype), (1, k, 1))
+    numbers = spec.backend.namespace.arange(1, k + 1, device=spec.device)
+    instances = reshape(array_api.astype(numbers, target.dtype), shape=(1, k, 1))
     members = array_api.astype(array_api.equal(reshape(labels, shape=(n, 1, pixels)), instances), spec.wide)
     sizes = array_api.sum(members, axis=2)
     means = matmul(members, matrix_transpose(points)) / expand_dims(array_api.maximum(sizes, 1.0), axis=2)

@@ -93,9 +93,8 @@ def numbered(index: Variable, length: int) -> Variable:
     """Return flat indices into an array, from rows of indices into consecutive parts of length `length`."""
     if index.ndim > 1:
         spec = index.node.spec
-        xp = spec.backend.namespace
-        starts = xp.arange(0, index.shape[0] * length, length, dtype=spec.dtype, device=spec.device)
-        index = index + xp.reshape(starts, (-1, 1))
+        starts = spec.backend.namespace.arange(0, index.shape[0] * length, length, dtype=spec.dtype, device=spec.device)
+        index = index + reshape(starts, shape=(-1, 1))
     return reshape(index, shape=(-1,))
 
 
