@@ -1,14 +1,13 @@
 """Faults of memory: arrays that live on after their last use, and caches without bounds."""
 
 import itertools
-import types
 import weakref
 from collections import deque
 from typing import Any
 
 import numpy as np
 from tests.faults.fault import changing, fault, giving_method, misreading
-from tests.faults.testbed import Testbed
+from tests.faults.testbed import Testbed, change
 
 from xpgrad.plugin import Capabilities, Spec
 
@@ -102,12 +101,6 @@ def pool_without_return(made: Any, right: Any, inner: Any, device: str) -> Any:
     return right(inner, device)
 
 
-def of_plugin(function: Any) -> Any:
-    """Return a function as a module of a plugin defines it, whose code `compile` does not follow."""
-    names = {**globals(), "__name__": "xpgrad_testbed"}
-    return types.FunctionType(function.__code__, names, function.__name__, None, function.__closure__)
-
-
 def counting(bed: Testbed) -> dict[str, int]:
     """Let the backend say how many bytes its arrays hold; return the count by device."""
     used = dict.fromkeys(bed.library.devices, 0)
@@ -125,7 +118,7 @@ def counting(bed: Testbed) -> dict[str, int]:
         living[number] = weakref.ref(made, gone)
         return made
 
-    bed.library.array = of_plugin(array)
+    change(bed.library, array=array)
     bed.backend.memory_used = lambda device: used[device.handle]
     missing = {fact: why for fact, why in bed.backend.capabilities.missing.items() if fact != "memory_used"}
     bed.backend.declared = Capabilities(missing)
