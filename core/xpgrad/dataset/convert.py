@@ -90,7 +90,7 @@ def _stacked(items: Sequence[Any], padding: Any) -> Array:
         if padding is None:
             return plugins.host.asarray(list(items))
         items = [plugins.host.asarray(item) for item in items]
-    xp = plugins.backend_of(items[0]).namespace
+    xp = plugins.backend_of(items[0]).xp
     shapes = {tuple(item.shape) for item in items}
     if len(shapes) > 1:
         if padding is None or len({len(shape) for shape in shapes}) > 1:

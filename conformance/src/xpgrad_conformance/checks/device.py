@@ -9,6 +9,7 @@ import numpy as np
 
 from xpgrad import Device, Variable, as_array, get_device, grad, random, using_device
 from xpgrad.array_api.namespace import namespace
+from xpgrad.dataset import concat_examples
 from xpgrad.errors import DeviceMismatch
 from xpgrad.functions import copy
 from xpgrad_conformance.check import check
@@ -98,6 +99,9 @@ def results(s: Subject) -> None:
         for device in _rounds(s):
             y = operation.function(namespace(device.backend), *inputs[device])
             _assert_there(device, y, f"the result of {operation.name}")
+    for device in _rounds(s):
+        b = inputs[device][1]
+        _assert_there(device, concat_examples([b.array, b[1:].array], padding=0.0), "a padded batch")
 
 
 @check("V02")

@@ -79,7 +79,7 @@ def _statistics(array: Array) -> str:
     backend = plugins.backend_of(array)
     if not backend.spec(array).size:
         return "no elements"
-    xp, values = backend.namespace, array
+    xp, values = backend.xp, array
     if not backend.is_kind(values.dtype, ("real floating", "complex floating")):
         values = xp.astype(values, backend.asarray(0.0).dtype)
     if backend.is_kind(values.dtype, "complex floating"):

@@ -128,7 +128,7 @@ class FailOnNonNumber(Extension):
         """Check the parameters of all optimizers."""
         for name, optimizer in trainer.updater.get_all_optimizers().items():
             for path, param in optimizer.target.namedparams(include_uninit=False):
-                xp = param.device.backend.namespace
+                xp = param.device.backend.xp
                 if not bool(xp.all(xp.isfinite(param.array))):
                     raise NotANumber(f"FailOnNonNumber: parameter {path} of optimizer {name!r} is not finite")
 
