@@ -34,7 +34,7 @@ class _FunctionConverter(Converter):
         return self.function(batch, device_or_none(device), *args, **kwargs)
 
 
-def converter() -> Callable[[Callable[..., Any]], Converter]:
+def converter() -> Callable[[Callable[..., Any]], _FunctionConverter]:
     """Return a decorator that makes a `Converter` of a function of a batch and a `Device`.
 
     Called with a specifier such as ``-1`` or ``"native:0"``, the function still gets the `Device`.
