@@ -77,7 +77,7 @@ class Pullback:
 
 def _raw(definition: Definition, backend: Backend, needed: tuple[bool, ...]) -> Pull:
     if definition.variadic:
-        return _raw_vjp(definition, backend, definition.inputs[0])
+        return _separate(definition, backend, (True,))
     separate = _separate(definition, backend, needed)
     all_needed = all(need for x, need in zip(definition.inputs, needed, strict=True) if x in definition.rules)
     kernel = backend.xp.replacement(definition.vjps[TOGETHER]) if all_needed and TOGETHER in definition.vjps else None
@@ -93,146 +93,53 @@ def _raw(definition: Definition, backend: Backend, needed: tuple[bool, ...]) -> 
 
 
 def _separate(definition: Definition, backend: Backend, needed: tuple[bool, ...]) -> Pull:
-    """Return a pull that calls the vjp of each input."""
-    vjps = [
-        _raw_vjp(definition, backend, x) if need and x in definition.rules else None
-        for x, need in zip(definition.inputs, needed, strict=True)
-    ]
-    direct = _direct(definition, backend, [x for x, vjp in zip(definition.inputs, vjps, strict=True) if vjp])
-    if len(vjps) == 1 and vjps[0] is not None:
-        only = vjps[0]
-        return direct or (lambda f, gy: (only(f, gy),))
-    if len(vjps) == 2:
-        first, second = vjps
-        if second is None and first is not None:
-            return direct or (lambda f, gy: (first(f, gy),))
-        if first is None and second is not None and _places(definition, definition.inputs[1]) == ["first", "own"]:
-            rule, xp = rule_of(definition, backend, definition.inputs[1]), backend.xp
+    """Return a pull that calls the vjp of each input, in one expression: a frame for each takes as long as many rules.
 
-            def pull(f: Any, gy: Array) -> Sequence[Any]:
-                return None, rule(xp, gy, f.first, f.other.spec)
-
-            return pull
-        if first is None and second is not None:
-            return lambda f, gy: (None, second(f, gy))
-        if first is not None and second is not None:
-            return direct or (lambda f, gy: (first(f, gy), second(f, gy)))
-
-    return lambda f, gy: [None if vjp is None else vjp(f, gy) for vjp in vjps]
-
-
-def _direct(definition: Definition, backend: Backend, needed: list[str]) -> Pull | None:
-    """Return a pull without a frame for each vjp in between, for the most common rules of one and of two inputs."""
-    xp, inputs = backend.xp, definition.inputs
-    if needed not in (list(inputs[:1]), list(inputs)) or len(needed) > 2:
-        return None
-    places = [_places(definition, x) for x in needed]
-    kernel = backend.xp.replacement(definition.vjps[needed[0]]) if len(needed) == 1 else None
-    if kernel is not None and (len(places[0]) == 1 or places[0] == ["first", "result"]):
-        return _direct_kernel(kernel, _adapted(definition, backend, needed[0]), xp, places[0])
-    rules = [rule_of(definition, backend, x) for x in needed]
-    rule = rules[0]
-    if len(rules) == 1:
-        if rule is identity:
-            return lambda f, gy: (gy,)
-        if not places[0]:
-            return lambda f, gy: (rule(xp, gy),)
-        if places[0] == ["first"]:
-            return lambda f, gy: (rule(xp, gy, f.first),)
-        if places[0] == ["second"]:
-            return lambda f, gy: (rule(xp, gy, f.second),)
-        if places[0] == ["result"]:
-            return lambda f, gy: (rule(xp, gy, f.result),)
-        parameters = definition.asks[inputs[0]][1:]
-        if places[0][0] == "own" and len(inputs) == 1 and set(parameters) <= definition.parameters.keys():
-            return _direct_of_spec(rule, xp, parameters)
-        return None
-    other = rules[1]
-    if rule is identity is other:
-        return lambda f, gy: (gy, gy)
-    if rule is identity and not places[1]:
-        return lambda f, gy: (gy, other(xp, gy))
-    if places == [["second"], ["first"]]:
-        return lambda f, gy: (rule(xp, gy, f.second), other(xp, gy, f.first))
-    if places == [["second", "own"], ["first", "own"]] and not definition.several:
-
-        def pull(f: "Application", gy: Array) -> Sequence[Any]:
-            own: Any = f.other  # never None, as both are needed
-            return rule(xp, gy, f.second, f.input.spec), other(xp, gy, f.first, own.spec)
-
-        return pull
-    return None
+    The expression for a product is ``(rule0(xp, gy, f.second), rule1(xp, gy, f.first))``. A kernel is called in place
+    of a rule, which is for cotangents that the kernel declines.
+    """
+    names: dict[str, Any] = {"xp": backend.xp}
+    parts = []
+    for i, (x, need) in enumerate(zip(definition.inputs, needed, strict=True)):
+        if not need or x not in definition.rules:
+            parts.append("None")
+            continue
+        rule, kernel = _adapted(definition, backend, x), backend.xp.replacement(definition.vjps[x])
+        if rule is identity and kernel is None:
+            parts.append("gy")
+            continue
+        values = "".join(f", {_value_text(definition, x, name, names)}" for name in definition.asks[x])
+        names[f"rule{i}"] = rule
+        part = f"rule{i}(xp, gy{values})"
+        if kernel is not None:
+            names[f"kernel{i}"] = kernel
+            part = f"({part} if (gx := kernel{i}(gy{values})) is NotImplemented else gx)"
+        parts.append(part)
+    while parts and parts[-1] == "None":
+        parts.pop()
+    text = parts[0] if definition.variadic else f"({''.join(f'{part}, ' for part in parts)})"
+    return _maker(", ".join(names), text)(*names.values())
 
 
-def _direct_of_spec(rule: Rule, xp: Namespace, parameters: Sequence[str]) -> Pull | None:
-    """Return the same for the rule of the only input that takes its spec and up to two parameters."""
-    if not parameters:
-        return lambda f, gy: (rule(xp, gy, f.input.spec),)
-    if len(parameters) == 1:
-        (one,) = parameters
-        return lambda f, gy: (rule(xp, gy, f.input.spec, f.rest[one]),)
-    if len(parameters) == 2:
-        one, two = parameters
-        return lambda f, gy: (rule(xp, gy, f.input.spec, f.rest[one], f.rest[two]),)
-    return None
+def _value_text(definition: Definition, x: str, name: str, names: dict[str, Any]) -> str:
+    """Return the expression for the value of an application `f` that the rule for input `x` requires as `name`."""
+    place = _place(definition, name)
+    if place != "rest":
+        return f"f.{place}"
+    if name == f"{x}_spec" and not definition.variadic:
+        index = definition.inputs.index(x)  # it has a node, as it needs a gradient
+        return f"f.input[{index}].spec" if definition.several else f"f.{'other' if index else 'input'}.spec"
+    if name not in {f"{x}_spec" for x in definition.inputs}:
+        return f"f.rest[{name!r}]"
+    names[f"get_{name}"] = getter(definition, name)
+    return f"get_{name}(f)"
 
 
-def _direct_kernel(kernel: Kernel, rule: Rule, xp: Namespace, places: list[str]) -> Pull | None:
-    """Return the same for a kernel that takes one value or two; the rule is for cotangents that it declines."""
-
-    def pull_first(f: "Application", gy: Array) -> Sequence[Any]:
-        gx = kernel(gy, f.first)
-        return (rule(xp, gy, f.first) if gx is NotImplemented else gx,)
-
-    def pull_second(f: "Application", gy: Array) -> Sequence[Any]:
-        gx = kernel(gy, f.second)
-        return (rule(xp, gy, f.second) if gx is NotImplemented else gx,)
-
-    def pull_result(f: "Application", gy: Array) -> Sequence[Any]:
-        gx = kernel(gy, f.result)
-        return (rule(xp, gy, f.result) if gx is NotImplemented else gx,)
-
-    def pull_both(f: "Application", gy: Array) -> Sequence[Any]:
-        gx = kernel(gy, f.first, f.result)
-        return (rule(xp, gy, f.first, f.result) if gx is NotImplemented else gx,)
-
-    pulls = {"first": pull_first, "second": pull_second, "result": pull_result, "first result": pull_both}
-    return pulls.get(" ".join(places))
-
-
-def _raw_vjp(definition: Definition, backend: Backend, x: str) -> Callable[..., Any]:
-    """Return the vjp for input `x` with its values fetched from the application; one frame for up to one value."""
-    xp, names = backend.xp, definition.asks[x]
-    rule, index = rule_of(definition, backend, x), definition.inputs.index(x)
-    places = _places(definition, x)
-    if not names:
-        return lambda f, gy: rule(xp, gy)
-    if places == ["first"]:
-        return lambda f, gy: rule(xp, gy, f.first)
-    if places == ["second"]:
-        return lambda f, gy: rule(xp, gy, f.second)
-    if places == ["result"]:
-        return lambda f, gy: rule(xp, gy, f.result)
-    if places[1:] == ["own"]:
-        value = getter(definition, names[0])
-        if definition.several:
-            return lambda f, gy: rule(xp, gy, value(f), f.input[index].spec)
-        if index and places[0] == "first":
-            return lambda f, gy: rule(xp, gy, f.first, f.other.spec)
-        if index:
-            return lambda f, gy: rule(xp, gy, value(f), f.other.spec)
-        return lambda f, gy: rule(xp, gy, value(f), f.input.spec)
-    getters = [getter(definition, name) for name in names]
-    if len(getters) == 1:
-        (get,) = getters
-        return lambda f, gy: rule(xp, gy, get(f))
-    if len(getters) == 2:
-        first, second = getters
-        return lambda f, gy: rule(xp, gy, first(f), second(f))
-    if len(getters) == 3:
-        first, second, third = getters
-        return lambda f, gy: rule(xp, gy, first(f), second(f), third(f))
-    return lambda f, gy: rule(xp, gy, *[get(f) for get in getters])
+@functools.cache
+def _maker(parameters: str, text: str) -> Callable[..., Pull]:
+    """Return the function from rules and kernels to a pull that returns the value of an expression."""
+    made: Callable[..., Pull] = eval(f"lambda {parameters}: lambda f, gy: {text}")  # noqa: S307 - a source made here
+    return made
 
 
 def rule_of(definition: Definition, backend: Backend, x: str) -> Rule:
@@ -243,38 +150,18 @@ def rule_of(definition: Definition, backend: Backend, x: str) -> Rule:
     rule, kernel = _adapted(definition, backend, x), backend.xp.replacement(definition.vjps[x])
     if kernel is None:
         return rule
-    count = len(definition.asks[x])
-    if count == 2:
 
-        def replaced_of_two(xp: Namespace, gy: Array, one: Any, two: Any) -> Any:
-            gx = kernel(gy, one, two)
-            return rule(xp, gy, one, two) if gx is NotImplemented else gx
+    def replaced(xp: Namespace, gy: Array, *values: Any) -> Any:
+        gx = kernel(gy, *values)
+        return rule(xp, gy, *values) if gx is NotImplemented else gx
 
-        return replaced_of_two
-    if count != 1:
-
-        def replaced(xp: Namespace, gy: Array, *values: Any) -> Any:
-            gx = kernel(gy, *values)
-            return rule(xp, gy, *values) if gx is NotImplemented else gx
-
-        return replaced
-
-    def replaced_of_one(xp: Namespace, gy: Array, value: Any) -> Any:
-        gx = kernel(gy, value)
-        return rule(xp, gy, value) if gx is NotImplemented else gx
-
-    return replaced_of_one
+    return replaced
 
 
 def _adapted(definition: Definition, backend: Backend, x: str) -> Rule:
     """Return the rule for input `x` as raw sweeps of this backend call it."""
     rule = definition.rules[x]
     return rule if rule is identity else backend.adapted(rule)
-
-
-def _places(definition: Definition, x: str) -> list[str]:
-    """Return the locations of the values that the rule for input `x` requires: "own" for the spec of `x`, or a slot."""
-    return ["own" if name == f"{x}_spec" else _place(definition, name) for name in definition.asks[x]]
 
 
 def _place(definition: Definition, name: str) -> str:
