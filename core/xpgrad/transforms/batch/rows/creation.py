@@ -10,16 +10,10 @@ from xpgrad.transforms.batch.rows.table import Row, row
 from xpgrad.types import WHOLE, Array
 
 
-@row("astype")
-def astype(b: Batching, function: Callable[..., Any], x: Any, dtype: Any, /, **options: Any) -> Any:
-    """Return batch elements of another dtype."""
-    return b.restored(function(x.values, dtype, **options))
-
-
-@row("_cast")
-def cast(b: Batching, function: Callable[..., Any], x: Any, /, dtype: Any) -> Any:
-    """Return batch elements of another dtype."""
-    return b.restored(function(x.values, dtype=dtype))
+@row("astype", "_cast", "duplicate")
+def copied(b: Batching, function: Callable[..., Any], x: Any, /, *args: Any, **options: Any) -> Any:
+    """Return a copy of batch elements, or these in another dtype."""
+    return b.restored(function(x.values, *args, **options))
 
 
 @row("asarray")
@@ -28,12 +22,6 @@ def asarray(b: Batching, function: Callable[..., Any], obj: Any, /, **options: A
     if type(obj) is not b.kind:
         raise b.refused("asarray was called with a sequence of batched arrays", "join them by xp.stack")
     return b.restored(function(obj.values, **options))
-
-
-@row("duplicate")
-def duplicate(b: Batching, function: Callable[..., Any], x: Any, /) -> Any:
-    """Return a copy."""
-    return b.restored(function(x.values))
 
 
 def _like(name: str) -> Row:

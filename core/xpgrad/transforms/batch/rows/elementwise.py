@@ -3,22 +3,15 @@
 from collections.abc import Callable
 from typing import Any
 
+from xpgrad.backend.standard import CHAPTERS
 from xpgrad.transforms.batch.batching import Batching
 from xpgrad.transforms.batch.rows.table import row
 
-ELEMENTWISE = (
-    *("abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_invert"),
-    *("bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "ceil", "clip", "conj", "copysign"),
-    *("cos", "cosh", "divide", "equal", "exp", "expm1", "floor", "floor_divide", "greater", "greater_equal", "hypot"),
-    *("imag", "isfinite", "isinf", "isnan", "less", "less_equal", "log", "log10", "log1p", "log2", "logaddexp"),
-    *("logical_and", "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "negative"),
-    *("nextafter", "not_equal", "positive", "pow", "real", "reciprocal", "remainder", "round", "sign", "signbit"),
-    *("sin", "sinh", "sqrt", "square", "subtract", "tan", "tanh", "trunc", "where"),
-)
-"""The standard's elementwise functions, and `where`."""
+OTHERS = "add", "multiply"
+"""Functions with rows of their own, for values that are computed later."""
 
 
-@row(*ELEMENTWISE)
+@row(*(name for name in CHAPTERS["elementwise"] if name not in OTHERS), "where")
 def elementwise(b: Batching, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
     """Return an elementwise function of arrays and scalars; arrays may be keyword arguments, as in `clip`."""
     kind = b.kind

@@ -21,8 +21,8 @@ def position(
 
 
 @row("sort", "argsort")
-def sort(b: Batching, function: Callable[..., Any], x: Any, /, *, axis: int = -1, **options: Any) -> Any:
-    """Return batch elements in order, or the indices that sort them."""
+def along_axis(b: Batching, function: Callable[..., Any], x: Any, /, *, axis: int = -1, **options: Any) -> Any:
+    """Return a function along one axis of batch elements, the last by default: also Fourier transforms."""
     return b.restored(function(x.values, axis=b.axis(axis, x.ndim), **options))
 
 
