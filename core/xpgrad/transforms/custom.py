@@ -37,7 +37,45 @@ def _stopped(leaf: Any) -> Any:
     return y
 
 
-class custom_vjp(Generic[P, R]):  # noqa: N801 - a decorator, with JAX's name
+class Customized(Generic[P, R]):
+    """Base of decorators that make a function with a derivative, or a batch, of the user's.
+
+    Attributes
+    ----------
+    function : callable
+        The decorated function.
+    """
+
+    def __init__(self, f: Callable[P, R]) -> None:
+        if not callable(f):
+            raise TypeError(f"{type(self).__name__}: expected a function, got {type(f).__name__}")
+        functools.update_wrapper(self, f, updated=())
+        self.function = f
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Return the output of the function."""
+        raise NotImplementedError
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    @property
+    def name(self) -> str:
+        """Name of the function."""
+        return getattr(self.function, "__name__", type(self.function).__name__)
+
+    def positional(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """Return all arguments by position, with defaults."""
+        if not kwargs:
+            return args
+        bound = inspect.signature(self.function).bind(*args, **kwargs)
+        bound.apply_defaults()
+        if bound.kwargs:
+            raise TypeError(f"{type(self).__name__}: {self.name} has keyword-only arguments; make them positional")
+        return bound.args
+
+
+class custom_vjp(Customized[P, R]):  # noqa: N801 - a decorator, with JAX's name
     """A function whose gradient the user defines; a decorator.
 
     ``f.defvjp(forward, backward)`` completes it::
@@ -73,10 +111,7 @@ class custom_vjp(Generic[P, R]):  # noqa: N801 - a decorator, with JAX's name
     """
 
     def __init__(self, f: Callable[P, R]) -> None:
-        if not callable(f):
-            raise TypeError(f"custom_vjp: expected a function, got {type(f).__name__}")
-        functools.update_wrapper(self, f, updated=())
-        self.function = f
+        super().__init__(f)
         self.forward: Callable[..., Any] | None = None
         self.backward: Callable[..., Any] | None = None
         self.pushforward: Callable[..., Any] | None = None
@@ -106,19 +141,10 @@ class custom_vjp(Generic[P, R]):  # noqa: N801 - a decorator, with JAX's name
         """
         self.pushforward = rule
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
-        return self if instance is None else functools.partial(self, instance)
-
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Return the output of the function, connected to the arguments."""
         function: Callable[..., R] = self.function
-        positional: tuple[Any, ...] = args
-        if kwargs:
-            bound = inspect.signature(self.function).bind(*args, **kwargs)
-            bound.apply_defaults()
-            if bound.kwargs:
-                raise TypeError(f"custom_vjp: {self.name} has keyword-only arguments; make them positional")
-            positional = bound.args
+        positional = self.positional(args, kwargs)
         level = innermost()
         parts = None if level is None else level.tangents
         if parts is not None and (found := parts.custom_output(self, positional)) is not NotImplemented:
@@ -130,11 +156,6 @@ class custom_vjp(Generic[P, R]):  # noqa: N801 - a decorator, with JAX's name
             raise GradientError(f"custom_vjp: {self.name} has no gradient yet; call defvjp(forward, backward)")
         y: R = applied(self, positional)
         return y
-
-    @property
-    def name(self) -> str:
-        """Name of the function."""
-        return getattr(self.function, "__name__", type(self.function).__name__)
 
 
 def applied(rule: custom_vjp[..., Any], args: tuple[Any, ...], arrays: Sequence[Array] | None = None) -> Any:
@@ -213,7 +234,7 @@ class CustomGradient(FunctionNode):
         if config.debug:
             inspection.note(self)
             self.first = copies(x for x in leaves if isinstance(x, Variable)) if again else None
-        return self._connect(inputs, tuple(x._array for x in inputs), tuple(y._array for y in outputs), recording=True)
+        return self._connect(inputs, [y._array for y in outputs])
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the flattened result of the user's `backward`."""

@@ -1,9 +1,7 @@
 """`custom_vmap`: functions whose computation for a batch the user defines."""
 
-import functools
-import inspect
 from collections.abc import Callable
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from xpgrad.backend.levels import innermost
 from xpgrad.errors import BatchError, ShapeError
@@ -11,6 +9,7 @@ from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.variable import Variable, inside
 from xpgrad.transforms.batch.axes import axes_of
 from xpgrad.transforms.batch.level import BatchLevel
+from xpgrad.transforms.custom import Customized
 from xpgrad.transforms.leaves import as_leaf, is_array
 from xpgrad.transforms.trees import Structure, flatten, where
 from xpgrad.types import Array
@@ -19,7 +18,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class custom_vmap(Generic[P, R]):  # noqa: N801 - a decorator, with JAX's name
+class custom_vmap(Customized[P, R]):  # noqa: N801 - a decorator, with JAX's name
     """A function whose computation for a batch the user defines; a decorator.
 
     For functions that `vmap` cannot compute on batched arrays, such as calls of another library, or for a faster
@@ -47,10 +46,7 @@ class custom_vmap(Generic[P, R]):  # noqa: N801 - a decorator, with JAX's name
     """
 
     def __init__(self, f: Callable[P, R]) -> None:
-        if not callable(f):
-            raise TypeError(f"custom_vmap: expected a function, got {type(f).__name__}")
-        functools.update_wrapper(self, f, updated=())
-        self.function = f
+        super().__init__(f)
         self.rule: Callable[..., Any] | None = None
 
     def def_vmap(self, rule: Callable[..., Any]) -> Callable[..., Any]:
@@ -71,22 +67,12 @@ class custom_vmap(Generic[P, R]):  # noqa: N801 - a decorator, with JAX's name
         self.rule = rule
         return rule
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
-        return self if instance is None else functools.partial(self, instance)
-
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Return the result of the function, or of its rule within `vmap`."""
         level = innermost()
         if not isinstance(level, BatchLevel):
             return self.function(*args, **kwargs)
-        positional: tuple[Any, ...] = args
-        if kwargs:
-            bound = inspect.signature(self.function).bind(*args, **kwargs)
-            bound.apply_defaults()
-            if bound.kwargs:
-                raise TypeError(f"custom_vmap: {self.name} has keyword-only arguments; make them positional")
-            positional = bound.args
-        leaves, structure = flatten(positional)
+        leaves, structure = flatten(self.positional(args, kwargs))
         inputs = [inside(as_leaf(x, self.name)) if is_array(x) else x for x in leaves]
         flags = [isinstance(x, Variable) and x._array is not None and x._array.batched for x in inputs]
         if not any(flags):
@@ -96,13 +82,8 @@ class custom_vmap(Generic[P, R]):  # noqa: N801 - a decorator, with JAX's name
         result: R = self._by_rule(level, inputs, flags, structure)
         return result
 
-    @property
-    def name(self) -> str:
-        """Name of the function."""
-        return getattr(self.function, "__name__", type(self.function).__name__)
-
     def _by_rule(self, level: BatchLevel, inputs: list[Any], flags: list[bool], structure: Structure) -> Any:
-        whole = [AllMembers().apply((x,))[0] if batched else x for x, batched in zip(inputs, flags, strict=True)]
+        whole = [all_members(x) if batched else x for x, batched in zip(inputs, flags, strict=True)]
         title = f"custom_vmap: rule of {self.name}"
         rule: Any = self.rule
         returned = rule(level.size, structure.build(flags), *structure.build(whole))
@@ -123,7 +104,7 @@ class custom_vmap(Generic[P, R]):  # noqa: N801 - a decorator, with JAX's name
                 )
             if y.shape[:1] != (level.size,):
                 raise ShapeError(f"{what}: expected {level.size} batch elements along axis 0, got shape {y.shape}")
-            made.append(OwnMember().apply((y,))[0])
+            made.append(own_member(y))
         return shape.build(made)
 
 
@@ -131,63 +112,54 @@ class custom_vmap(Generic[P, R]):  # noqa: N801 - a decorator, with JAX's name
 # batch elements: a shared array has the sum of the elements' gradients, and a shared cotangent counts for each of them.
 
 
-class AllMembers(FunctionNode):
-    """All batch elements along the first axis, as an array that is the same for all.
+class Converted(FunctionNode):
+    """A conversion between batch elements and one array that is the same for all.
 
     A class, because it is not a function of one batch element.
+
+    Parameters
+    ----------
+    convert : callable
+        From an array of the batch to another.
+    pull : callable
+        From the cotangent to the gradient.
     """
 
     of_library = True
     transposes = True
 
-    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
-        """Return the library's array as an array shared by all batch elements."""
-        (x,) = inputs
-        return (x.batching.same(x.batching.front(x)),)
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return to each batch element its part of the sum of all cotangents."""
-        (gy,) = grad_outputs
-        return (OwnMember().apply(MemberSum().apply((gy,)))[0],)
-
-
-class OwnMember(FunctionNode):
-    """Each batch element's own part of an array that is the same for all.
-
-    A class, because it is not a function of one batch element.
-    """
-
-    of_library = True
-    transposes = True
+    def __init__(self, convert: Callable[[Array], Array], pull: Callable[[Variable], Variable]) -> None:
+        self.convert, self.pulled = convert, pull
 
     def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
-        """Return the library's array with its first axis as the batch axis."""
-        (x,) = inputs
-        return (x.batching.made(x.values),)
+        """Return the converted array."""
+        return (self.convert(*inputs),)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return all cotangents, each counted once."""
-        (gy,) = grad_outputs
-        return (AllMembers().apply((gy,))[0] / inside(gy)._array.batching.size,)
+        """Return the gradient."""
+        return (self.pulled(*grad_outputs),)
 
 
-class MemberSum(FunctionNode):
-    """The sum over the batch elements, as an array that is the same for all.
+def all_members(x: Variable) -> Variable:
+    """Return all batch elements along the first axis, as an array that is the same for all."""
+    node = Converted(lambda x: x.batching.same(x.batching.front(x)), lambda gy: own_member(member_sum(gy)))
+    return node.apply((x,))[0]
 
-    A class, because it is not a function of one batch element.
-    """
 
-    of_library = True
-    transposes = True
+def own_member(x: Variable) -> Variable:
+    """Return each batch element's own part of an array that is the same for all."""
+    # All cotangents are counted once.
+    node = Converted(lambda x: x.batching.made(x.values), lambda gy: all_members(gy) / inside(gy)._array.batching.size)
+    return node.apply((x,))[0]
 
-    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
-        """Return the sum over the batch, which for a shared array is a multiple."""
-        (x,) = inputs
-        b = x.batching
-        if not x.batched:
-            return (b.same(b.base.restore(b.xp.multiply(x.values, b.size))),)
-        return (b.same(b.base.restore(b.xp.sum(x.values, axis=0, dtype=x.dtype, keepdims=False))),)
 
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the sum of the cotangents: each batch element's input is in the sum of every batch element."""
-        return MemberSum().apply(grad_outputs)
+def member_sum(x: Variable) -> Variable:
+    """Return the sum over the batch elements, as an array that is the same for all."""
+    return Converted(_member_sum, member_sum).apply((x,))[0]  # each input is in the sum of every batch element
+
+
+def _member_sum(x: Array) -> Array:
+    b = x.batching
+    if not x.batched:
+        return b.same(b.base.restore(b.xp.multiply(x.values, b.size)))
+    return b.same(b.base.restore(b.xp.sum(x.values, axis=0, dtype=x.dtype, keepdims=False)))
