@@ -41,6 +41,7 @@ class Level(ABC):
         self.outer: Level | None = switches().level
         self.depth: int = 1 if self.outer is None else self.outer.depth + 1
         self.live = False
+        self._running: list[None] = []
         self.made: dict[int, Callable[[], object]] = {}  # Variables without an array that its function has made
 
     @property
@@ -104,14 +105,20 @@ class Level(ABC):
             self.outer.note_snapshot()
 
     def run(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """Return ``function(*args, **kwargs)``, called with this as the innermost level; the level ends then."""
+        """Return ``function(*args, **kwargs)``, called with this as the innermost level, which may be active.
+
+        The level ends with the outermost of these calls.
+        """
+        self._running.append(None)
         self.live = True
         live.add(self)
         try:
             return called_with(at_level(self), function, *args, **kwargs)
         finally:
-            self.live = False
-            live.discard(self)
+            self._running.pop()
+            if not self._running:
+                self.live = False
+                live.discard(self)
 
     def check(self) -> None:
         """Raise `EscapedArray` if the level has ended."""

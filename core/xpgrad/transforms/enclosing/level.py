@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.checks import spec_of
 from xpgrad.backend.device import Device
-from xpgrad.backend.levels import Level, live
+from xpgrad.backend.levels import Level
 from xpgrad.backend.plugins import plugins
-from xpgrad.config import NO_GRAD, at_level, called_with, switches
+from xpgrad.config import NO_GRAD, switches
 from xpgrad.errors import EscapedArray, GraphError
 from xpgrad.graph.function_node import raw_rule
 from xpgrad.graph.methods.copies import in_graph
@@ -78,7 +78,6 @@ class EnclosingLevel(Level):
         self.entries: list[EntryRoot] = []
         self.captured: dict[int, tuple[Variable, EntryRoot, Array | None]] = {}
         self.outside: set[int] = set()
-        self._running: list[None] = []
         self._pulling: list[None] = []
 
     # Differences between transformations
@@ -96,19 +95,6 @@ class EnclosingLevel(Level):
         """Return the port by which captured Variables are lifted, and their gradients returned."""
 
     # Running
-
-    def run(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """Return ``function(*args, **kwargs)``, called with this as the innermost level; it may be active."""
-        self._running.append(None)
-        self.live = True
-        live.add(self)
-        try:
-            return called_with(at_level(self), function, *args, **kwargs)
-        finally:
-            self._running.pop()
-            if not self._running:
-                self.live = False
-                live.discard(self)
 
     def pull(self, function: Callable[..., Any], /, *args: Any) -> Any:
         """Return ``function(*args)``, called at this level; it may sweep up to the lifted Variables."""
