@@ -11,6 +11,7 @@ import importlib
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
+from operator import attrgetter
 from types import FunctionType
 from typing import Any, NamedTuple, Protocol
 
@@ -371,13 +372,10 @@ class KernelNamespace(LazyNamespace):
 
 def library_function(backend: Library, name: str) -> Any:
     """Return `name`, such as ``linalg.det`` or ``complex64``, of the library's namespace; raise `MissingFunction`."""
-    found = backend.namespace
-    for part in name.split("."):
-        try:
-            found = getattr(found, part)
-        except AttributeError:
-            raise MissingFunction(backend.name, name) from None
-    return found
+    try:
+        return attrgetter(name)(backend.namespace)
+    except AttributeError:
+        raise MissingFunction(backend.name, name) from None
 
 
 def missing_name(error: BaseException, namespace: Namespace) -> str | None:

@@ -1,6 +1,7 @@
 """The namespace that rules use in a recorded sweep: the same names as in a raw sweep, on Variables."""
 
 import functools
+from operator import attrgetter
 from typing import Any
 
 from xpgrad.backend.backend import Backend
@@ -38,10 +39,8 @@ class RecordedNamespace(LazyNamespace):
         definition: Any = table.definition(name)
         if definition is not None:
             return definition.paths["public"]
-        found = slot.functions.namespace(self.backend)
         try:
-            for part in name.split("."):
-                found = getattr(found, part)
+            return attrgetter(name)(slot.functions.namespace(self.backend))
         except AttributeError:
             if table.find(name) is not None and table.definition(name) is not None:  # its module was imported just now
                 return self._named(name)
@@ -49,7 +48,6 @@ class RecordedNamespace(LazyNamespace):
                 f"xp.{name}: neither a primitive nor the namespace of {self.backend.name} Variables has this name; "
                 'a rule finds a primitive of another package as getattr(xp, "module:function")'
             ) from None
-        return found
 
 
 recorded_namespace = functools.cache(RecordedNamespace)

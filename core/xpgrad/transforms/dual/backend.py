@@ -1,6 +1,7 @@
 """`DualBackend`: the backend of dual arrays over arrays of another backend."""
 
 import functools
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -156,13 +157,10 @@ class DualBackend(TransformedBackend):
         return called
 
     def _of_variables(self, name: str) -> Any:
-        found: Any = slot.functions.namespace(self)
         try:
-            for part in name.split("."):
-                found = getattr(found, part)
+            return operator.attrgetter(name)(slot.functions.namespace(self))
         except AttributeError:
             raise self._missing(name) from None
-        return found
 
     def _missing(self, name: str) -> GradientError:
         return GradientError(
