@@ -65,10 +65,7 @@ class Parameter(Variable):
     @property
     def grad(self) -> Array | None:
         """Array of the gradient, or None; an uninitialised Parameter has none until it is cleared."""
-        if self._array is None and not self._grad_valid:
-            raise RuntimeError(
-                "Parameter.grad: the Parameter is uninitialised; call cleargrad() or initialize(shape) first"
-            )
+        self._check_gradient("grad")
         return super().grad
 
     @grad.setter
@@ -83,10 +80,7 @@ class Parameter(Variable):
     @property
     def grad_var(self) -> Variable | None:
         """The gradient as a Variable."""
-        if self._array is None and not self._grad_valid:
-            raise RuntimeError(
-                "Parameter.grad_var: the Parameter is uninitialised; call cleargrad() or initialize(shape) first"
-            )
+        self._check_gradient("grad_var")
         return super().grad_var
 
     @grad_var.setter
@@ -94,6 +88,12 @@ class Parameter(Variable):
         x, grad = inside(self), None if grad is None else inside(grad)
         check_gradient_variable(grad, x._node.spec)
         x._grad, self._grad_valid = grad, True
+
+    def _check_gradient(self, name: str) -> None:
+        if self._array is None and not self._grad_valid:
+            raise RuntimeError(
+                f"Parameter.{name}: the Parameter is uninitialised; call cleargrad() or initialize(shape) first"
+            )
 
     def cleargrad(self) -> None:
         """Clear the gradient; after `initialize` it is also None."""
