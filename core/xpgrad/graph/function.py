@@ -97,7 +97,7 @@ class FunctionAdapter(FunctionNode):
             return Variable(gx, requires_grad=False)
         # An output of everything that the gradient depends on, so that both `backward` and `grad` reach it.
         fellows = [variable_over(node, None) for node in self.inputs] + [g for g in grad_outputs if g is not None]
-        return _End(self.label)._connect(fellows, (), (gx,), recording=True)[0]
+        return _End(self.label)._connect(fellows, (gx,))[0]
 
     def _checked_array(self, gx: Any, index: int) -> Array:
         if type(gx) not in plugins.by_type and isinstance(gx, plugins.scalar_types) and hasattr(gx, "dtype"):

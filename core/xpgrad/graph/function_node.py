@@ -142,7 +142,7 @@ class FunctionNode(FunctionBase, Forward):
             raise GraphError(f"{self.label}: {method} is called in forward; the function has been applied already")
         return dict.fromkeys(indexes)
 
-    def _filled(self, kept: Any, arrays: tuple[Array, ...], method: str) -> Any:
+    def _filled(self, kept: Any, arrays: Sequence[Array], method: str) -> Any:
         for i in kept or ():
             if not 0 <= i < len(arrays):
                 raise IndexError(f"{self.label}: {method}: expected indexes below {len(arrays)}, got {i}")
@@ -211,7 +211,7 @@ class FunctionNode(FunctionBase, Forward):
             )
         else:
             outputs = self._forward(arrays)
-        return self._connect(variables, arrays, outputs, recording=not mode & NO_GRAD)
+        return self._connect(variables, outputs, recording=not mode & NO_GRAD)
 
     def _forward(self, arrays: tuple[Array, ...]) -> tuple[Array, ...]:
         self._kept_inputs = self._kept_outputs = None
@@ -222,9 +222,10 @@ class FunctionNode(FunctionBase, Forward):
         return self._checked_outputs(call_on(arrays[0], self.forward, arrays) if arrays else self.forward(arrays))
 
     def _connect(
-        self, variables: list[Variable], arrays: tuple[Array, ...], outputs: tuple[Array, ...], recording: bool
+        self, variables: Sequence[Variable], outputs: Sequence[Array], *, recording: bool = True
     ) -> tuple[Variable, ...]:
-        kept_inputs = self._filled(self._kept_inputs, arrays, "retain_inputs")
+        """Return Variables over the arrays `outputs`, connected to the inputs `variables`."""
+        kept_inputs = self._filled(self._kept_inputs, [x._array for x in variables], "retain_inputs")
         kept_outputs = self._filled(self._kept_outputs, outputs, "retain_outputs")
         results = tuple(output(y, plugins.backend_of(y).spec(y), None, 0) for y in outputs)
         needed = any(x._node.requires_grad for x in variables)

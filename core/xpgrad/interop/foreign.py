@@ -163,7 +163,7 @@ class ForeignFunction(FunctionNode):
         arrays = tuple(x._array for x in variables)
         if config.debug:
             inspection.note(self)
-        return self._connect(variables, arrays, self._forward(arrays), recording=recording())
+        return self._connect(variables, self._forward(arrays), recording=recording())
 
     def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         """Return the outputs of the tape."""

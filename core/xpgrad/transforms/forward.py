@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad.backend import random
-from xpgrad.backend.plugins import plugins
 from xpgrad.config import called_with, config
 from xpgrad.errors import GradientError
 from xpgrad.graph.methods.cuts import GraphEnds
@@ -24,12 +23,11 @@ from xpgrad.transforms.call import (
 from xpgrad.transforms.dual.array import DualArray
 from xpgrad.transforms.dual.level import DualLevel
 from xpgrad.transforms.dual.transposition import NotStepwise
-from xpgrad.transforms.enclosing.node import Output, left
+from xpgrad.transforms.enclosing.node import Output, left, separated
 from xpgrad.transforms.gradient import ones_like
 from xpgrad.transforms.leaves import or_zeros, zeros_like
 from xpgrad.transforms.products import Pushforward
 from xpgrad.transforms.trees import Structure, leaves_in, map_leaves
-from xpgrad.types import Array
 
 
 def jvp(
@@ -284,9 +282,5 @@ def outside(x: Variable, mode: Mode) -> Variable:
 
 def own(x: Variable, seen: set[int]) -> Variable:
     """Return a result without memory shared with arrays in `seen`, and add its identity to `seen`."""
-    array: Array = x._array
-    backend = plugins.backend_of(array)
-    if not backend.immutable and (id(array) in seen or backend.is_view(array)):
-        x._array = backend.copy(array)
-    seen.add(id(x._array))
+    x._array = separated(x._array, seen)
     return x

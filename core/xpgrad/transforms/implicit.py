@@ -183,7 +183,7 @@ class _Implicit(FunctionNode):
         self._kept_outputs = dict.fromkeys(range(len(xs)))
         if config.debug:
             inspection.note(self)
-        return self._connect(known, tuple(x._array for x in known), tuple(x._array for x in xs), recording=True)
+        return self._connect(known, [x._array for x in xs])
 
     def linearised(self) -> tuple[CapturedRun, Map]:
         """Return the trace of the user's function at the solution, and its transposed derivative there."""

@@ -144,14 +144,12 @@ class Recomputed(FunctionNode):
     def connected(self, trace: CapturedRun) -> tuple[Variable, ...]:
         """Return the outputs, connected to arguments and captured nodes by this node instead of their own graph."""
         inputs = [*self.replay.inputs, *(variable_over(node, None) for node in self.captured)]
-        arrays = tuple(x._array for x in inputs)
-        outputs = tuple(y._array for y in trace.outputs)
         self._kept_inputs = dict.fromkeys(range(len(self.replay.inputs)))
         if config.debug:
             inspection.note(self)
             self.first = copies(trace.outputs)
         self.captured = []
-        return self._connect(inputs, arrays, outputs, recording=True)
+        return self._connect(inputs, [y._array for y in trace.outputs])
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Run the function again, and return the gradients through its graph."""

@@ -67,7 +67,7 @@ def connected(
 
 def separated(array: Array, seen: set[int]) -> Array:
     """Return `array`, or a copy if it shares memory with arrays in `seen`, and add its identity to `seen`."""
-    backend = plugins.by_type[type(array)]
+    backend = plugins.backend_of(array)
     if not backend.immutable and (id(array) in seen or backend.is_view(array)):
         array = backend.copy(array)
     seen.add(id(array))
@@ -97,7 +97,7 @@ class Enclosed(FunctionNode):
     def connected(self, arrays: Sequence[Array]) -> tuple[Variable, ...]:
         """Return Variables over the outputs' `arrays`, connected to the outer Variables."""
         inputs: list[Any] = [self.entries[i].outside[j] for i, j in self.owners]
-        return self._connect(inputs, tuple(x._array for x in inputs), tuple(arrays), recording=True)
+        return self._connect(inputs, arrays)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the gradients of the inputs, by a sweep within the transformation."""

@@ -81,8 +81,7 @@ class Adjoint(FunctionNode):
         self._kept_outputs = dict.fromkeys(range(len(outputs)))
         if config.debug:
             inspection.note(self)
-        arrays = tuple(x._array for x in inputs)
-        return self._connect(inputs, arrays, tuple(x._array for x in outputs), recording=True)
+        return self._connect(inputs, [x._array for x in outputs])
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Integrate the adjoint equation; where gradients are recorded, differentiate the steps instead."""

@@ -90,7 +90,7 @@ class Loop(FunctionNode):
         self._kept_inputs = dict.fromkeys(range(len(carry) + len(rows)))
         if config.debug:
             inspection.note(self)
-        return self._connect(inputs, tuple(x._array for x in inputs), tuple(outputs), recording=True)
+        return self._connect(inputs, outputs)
 
     def release(self) -> None:
         """Release the retained arrays."""

@@ -316,9 +316,9 @@ class TracedLoop(FunctionNode):
         loop = self.loop
         inputs = [*loop.carry, *loop.inputs, *(variable_over(node, None) for node in loop.captures.nodes)]
         wanted = [*loop.wanted, *loop.wanted_outputs]
-        outputs = tuple(a for a, wants in zip(results, wanted, strict=True) if wants)
+        outputs = [a for a, wants in zip(results, wanted, strict=True) if wants]
         self._kept_inputs = dict.fromkeys(range(len(loop.carry) + len(loop.inputs)))
-        found = self._connect(inputs, tuple(x._array for x in inputs), outputs, recording=True)
+        found = self._connect(inputs, outputs)
         self.specs = [x._node.spec for x in found]
         made = iter(found)
         return [next(made) if wants else constant_variable(a) for a, wants in zip(results, wanted, strict=True)]

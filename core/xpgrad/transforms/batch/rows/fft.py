@@ -8,7 +8,6 @@ from xpgrad.transforms.batch.rows.searching import along_axis
 from xpgrad.transforms.batch.rows.table import row
 from xpgrad.types import Kernel
 
-
 row(*[f"fft.{name}" for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")])(along_axis)
 
 
