@@ -17,6 +17,9 @@ from xpgrad.types import Array
 
 SAME = "the carry must keep its structure, shapes, dtypes and devices at each step; cast or reshape it"
 
+StepResult = tuple[list[Variable], Sequence[Variable]]
+"""The carry after a step, and the outputs of the step."""
+
 
 class Body(ABC):
     """The operation of a loop at each step.
@@ -45,12 +48,11 @@ class Body(ABC):
         """Name that includes the user's function."""
         return self.name
 
-    @abstractmethod
     def run(
         self, start: int, end: int, leaves: list[Variable], rows: list[Sequence[Variable]],
         slices: Iterable[Sequence[Variable]], *, again: bool = False,
     ) -> tuple[list[Variable], int]:  # fmt: skip
-        """Return the carry after the steps from `start` to `end`, and the step that has been reached.
+        """Return the carry after the steps from `start` to `end`, or to the last step, and the step reached.
 
         Parameters
         ----------
@@ -64,6 +66,18 @@ class Body(ABC):
         again : bool
             Whether these steps have been made before.
         """
+        for step, x in zip(range(start, end), slices, strict=False):
+            found = self.step(step, leaves, x, again)
+            if found is None:
+                return leaves, step
+            leaves, row = found
+            if row:
+                rows.append(row)
+        return leaves, end
+
+    @abstractmethod
+    def step(self, step: int, leaves: list[Variable], x: Sequence[Variable], again: bool) -> StepResult | None:
+        """Return the carry after one step and the outputs of the step; None if the loop has ended before."""
 
 
 class Scanned(Body):
@@ -88,24 +102,13 @@ class Scanned(Body):
         """Name that includes the user's function."""
         return f"{self.name} of {getattr(self.f, '__name__', type(self.f).__name__)}"
 
-    def run(
-        self, start: int, end: int, leaves: list[Variable], rows: list[Sequence[Variable]],
-        slices: Iterable[Sequence[Variable]], *, again: bool = False,
-    ) -> tuple[list[Variable], int]:  # fmt: skip
-        """Return the carry after the steps from `start` to `end`, and `end`."""
-        f, build, inputs, carried = self.f, self.carry.build, self.inputs.build, self.carry.leaves
-        silent = self.outputs is not None and self.outputs.structure.kind is type(None)
-        for step, x in zip(range(start, end), slices, strict=True):
-            result = f(build(leaves), inputs(x))
-            if type(result) is not tuple or len(result) != 2:
-                raise self._no_pair(result, step)
-            leaves = carried(result[0], step)
-            if silent and result[1] is None:
-                continue
-            row = (self.outputs or self._first(result[1], step)).leaves(result[1], step)
-            if row:
-                rows.append(row)
-        return leaves, end
+    def step(self, step: int, leaves: list[Variable], x: Sequence[Variable], again: bool) -> StepResult:
+        """Return the carry after one step, and the outputs of the step."""
+        result = self.f(self.carry.build(leaves), self.inputs.build(x))
+        if type(result) is not tuple or len(result) != 2:
+            raise self._no_pair(result, step)
+        carry = self.carry.leaves(result[0], step)
+        return carry, (self.outputs or self._first(result[1], step)).leaves(result[1], step)
 
     def _no_pair(self, result: Any, step: int) -> TypeError:
         got = type(result).__name__ + (f" of {len(result)}" if isinstance(result, (tuple, list)) else "")
@@ -130,15 +133,9 @@ class Counted(Scanned):
     def __init__(self, name: str, f: Callable[..., Any], structure: Structure, carry: Sequence[Variable]) -> None:
         super().__init__(name, f, structure, carry, Structure())
 
-    def run(
-        self, start: int, end: int, leaves: list[Variable], rows: list[Sequence[Variable]],
-        slices: Iterable[Sequence[Variable]], *, again: bool = False,
-    ) -> tuple[list[Variable], int]:  # fmt: skip
-        """Return the carry after the steps from `start` to `end`, and `end`."""
-        f, build, carried = self.f, self.carry.build, self.carry.leaves
-        for step, (i,) in zip(range(start, end), slices, strict=True):
-            leaves = carried(f(i, build(leaves)), step)
-        return leaves, end
+    def step(self, step: int, leaves: list[Variable], x: Sequence[Variable], again: bool) -> StepResult:
+        """Return the carry after one step, which has no outputs."""
+        return self.carry.leaves(self.f(*x, self.carry.build(leaves)), step), ()
 
 
 class Conditional(Body):
@@ -157,23 +154,17 @@ class Conditional(Body):
         """Name that includes the user's function."""
         return f"{self.name} of {getattr(self.f, '__name__', type(self.f).__name__)}"
 
-    def run(
-        self, start: int, end: int, leaves: list[Variable], rows: list[Sequence[Variable]],
-        slices: Iterable[Sequence[Variable]], *, again: bool = False,
-    ) -> tuple[list[Variable], int]:  # fmt: skip
-        """Return the carry after the steps from `start` to `end`, or to the last step, and the step reached."""
-        f, build, carried = self.f, self.carry.build, self.carry.leaves
-        for step in range(start, end):
-            tree, mask = build(leaves), None
-            if not again or self._by_member:
-                goes_on, mask = self._condition(tree, step)
-                if not again and not goes_on:
-                    return leaves, step
-            found = carried(f(tree), step)
-            if mask is not None:
-                found = [array_api.where(mask, new, old) for new, old in zip(found, leaves, strict=True)]
-            leaves = found
-        return leaves, end
+    def step(self, step: int, leaves: list[Variable], x: Sequence[Variable], again: bool) -> StepResult | None:
+        """Return the carry after one step, which has no outputs; None if the condition is false."""
+        tree, mask = self.carry.build(leaves), None
+        if not again or self._by_member:
+            goes_on, mask = self._condition(tree, step)
+            if not again and not goes_on:
+                return None
+        found = self.carry.leaves(self.f(tree), step)
+        if mask is not None:
+            found = [array_api.where(mask, new, old) for new, old in zip(found, leaves, strict=True)]
+        return found, ()
 
     def _condition(self, tree: Any, step: int) -> tuple[bool, Variable | None]:
         """Return whether the loop continues for any element of a batch, and a mask of elements if they differ.

@@ -1,11 +1,11 @@
 """The integration of a differential equation from one output time to the next, as a loop."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.variable import Variable, constant_variable
-from xpgrad.transforms.loops.bodies import Body
+from xpgrad.transforms.loops.bodies import Body, StepResult
 from xpgrad.transforms.loops.forward import looped
 from xpgrad.transforms.loops.packing import Packing
 from xpgrad.transforms.loops.rows import Rows
@@ -76,22 +76,17 @@ class IntegrationSteps(Body):
         self.f, self.control, self.start, self.end = f, control, start, end
         self.times, self.sizes = [start], list[float]()
 
-    def run(
-        self, start: int, end: int, leaves: list[Variable], rows: list[Sequence[Variable]],
-        slices: Iterable[Sequence[Variable]], *, again: bool = False,
-    ) -> tuple[list[Variable], int]:  # fmt: skip
-        """Return the carry after the steps from `start` to `end`, or to the last step, and the step reached."""
+    def step(self, step: int, leaves: list[Variable], x: Sequence[Variable], again: bool) -> StepResult | None:
+        """Return the carry after one step, which has no outputs; None at the end."""
         count = len(leaves) // 2
         y, k = leaves[:count], leaves[count:]
-        for step in range(start, end):
-            if again:
-                y, k, _ = stepped(self.f, y, k, self.times[step], self.sizes[step])
-            elif self.times[step] == self.end:
-                return [*y, *k], step
-            else:
-                y, k = self._next(y, k, step)
-            self.carry.leaves([*y, *k], step)
-        return [*y, *k], end
+        if again:
+            y, k, _ = stepped(self.f, y, k, self.times[step], self.sizes[step])
+        elif self.times[step] == self.end:
+            return None
+        else:
+            y, k = self._next(y, k, step)
+        return self.carry.leaves([*y, *k], step), ()
 
     def _next(self, y: list[Any], k: list[Any], step: int) -> tuple[list[Any], list[Any]]:
         """Make a step whose error is small enough."""
