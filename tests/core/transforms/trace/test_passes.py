@@ -123,6 +123,18 @@ def test_cheap_results_are_not_kept_for_the_backward_half():
     assert peaks[0] < 0.7 * peaks[1]
 
 
+@pytest.mark.parametrize("count", [300, 301])
+def test_long_sums_of_products_are_grouped_as_a_whole(count):
+    def total(x):
+        s = x * 0.5
+        for i in range(count):
+            s = s + x * (0.01 * i)
+        return s
+
+    program = xpgrad.compile(lambda x, y: (total(x), total(y)), executor="python").program(np.ones(64), np.ones(64))
+    assert [call.name for call in program.calls] == ["in_blocks"] * 3
+
+
 def test_expensive_calls_are_computed_once():
     def f(weights, x):
         for w in weights:

@@ -12,6 +12,8 @@ MIN_BYTES = 2**20
 """Size of a result from which on blocks are faster; smaller arrays stay in the cache as they are."""
 MIN_CALLS, MAX_CALLS = 2, 500
 """Numbers of calls in a group."""
+SPARE_CALLS = 16
+"""How many calls earlier a long group may end: before a call that does not take the last result, which is not kept."""
 
 
 def blocks(program: Program) -> Program:
@@ -43,14 +45,17 @@ class BlockGrouping(Grouping):
         waits = self._waits(call)
         if is_member(call, self._backend):
             shape = call.results[0].spec.shape
-            full = len(self._group) == MAX_CALLS or (self._group and self._group[0].results[0].spec.shape != shape)
-            if waits or full:
+            if waits or (self._group and (self._is_full(call) or self._group[0].results[0].spec.shape != shape)):
                 self._close()
             self._group.append(call)
             self._made.update(call.results)
         else:
             depends = waits or not call.pure or not self._made.isdisjoint(call.operands())
             self._place(call, after=bool(self._group) and depends)
+
+    def _is_full(self, call: Call) -> bool:
+        needs_last = self._group[-1].results[0] in call.operands()
+        return len(self._group) >= (MAX_CALLS if needs_last else MAX_CALLS - SPARE_CALLS)
 
     def _close(self) -> None:
         members = self._group
