@@ -174,6 +174,8 @@ def test_a_recurrent_network_multiplies_all_its_inputs_in_one_call():
     fused, plain = names(step.program(*args)), names(exact.program(*args))
     assert plain["matmul"] - fused["matmul"] >= STEPS - 1  # x[t] @ u
     assert plain["matmul.x1"] - fused["matmul.x1"] >= STEPS - 2  # the gradients of x
+    assert plain["getitem"] == STEPS
+    assert fused["getitem"] == 0  # x[t], concatenated again, is a slice of x
     assert plain["sum_to"] == STEPS
     assert fused["sum_to"] == 1
 
