@@ -117,10 +117,8 @@ class TraceBackend(TransformedBackend):
             recording = self.recording()
         if not recording.level.live:
             recording.level.check()
-        if "out" in kwargs and kwargs["out"] is not None:
-            return self.written_into(
-                name, function, kwargs["out"], args, {k: v for k, v in kwargs.items() if k != "out"}
-            )
+        if (memory := kwargs.get("out")) is not None:
+            return self.written_into(name, function, memory, args, {k: v for k, v in kwargs.items() if k != "out"})
         if self._is_writer(name):
             target = recording.level.entered(args[0])
             returned = self.write(name, function, (target, *args[1:]), named=kwargs)

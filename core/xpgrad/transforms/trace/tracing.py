@@ -171,6 +171,14 @@ class Trace:
         weaken(self.facts.guards)
         self._check_effects()
         self._check_state()
+        self._note_results(getattr(f, "__name__", type(f).__name__), returned)
+        if not self._connected:
+            self.ends = cuts.found
+        self._drop_inputs()
+
+    def _note_results(self, name: str, returned: Any) -> None:
+        """Make the program of the calls, with all that the function returned or stored as its outputs."""
+        level = self.level
         sets = [each.value if each.arrays else None for each in self.facts.sets]
         leaves, self.structure = flatten((returned, sets))
         count = len(leaves) - len(flatten(sets)[0])
@@ -180,15 +188,12 @@ class Trace:
         for captured in level.all_captured():
             self._note_writes(captured, outputs)
         inputs, calls = tuple(level.inputs), tuple(level.recording.calls)
-        name = getattr(f, "__name__", type(f).__name__)
         self.program = Program(name, inputs, tuple(v for v, _ in outputs), calls)
         self._arrays = [array for _, array in outputs]
         libraries = {value.spec.backend.name for value in self.program.values() if value not in level.read}
         if len(libraries) > 1:
             what = f"it computes with arrays of {' and '.join(sorted(libraries))}, and a program has one library"
             level.recording.fail(what, "compile a function for each", here=False)
-        if not self._connected:
-            self.ends = cuts.found
         if self._connected:
             wanted = [c for c in level.all_captured() if c.first._node.requires_grad]
             self.connected = self._connected_outputs()
@@ -198,7 +203,6 @@ class Trace:
             if level.recording.failure is not None:  # the gradients may depend on the values of cotangents
                 self.pullback, self.residuals = None, []
             level.recording.failure = failure or level.recording.failure
-        self._drop_inputs()
 
     def _drop_inputs(self) -> None:
         """Leave out the unused gradients of outer Variables, mostly of parameters, and arrays that are guarded."""
