@@ -193,7 +193,7 @@ def binary(definition: Definition, *, is_operator: bool) -> Function:  # noqa: C
     return binary
 
 
-def reflected(definition: Definition) -> Function:  # noqa: C901 - as above
+def reflected(definition: Definition) -> Function:
     """Return the reflected operator, for a scalar or an array on the left."""
     plans, scalars_fit, same = definition.plans, definition.elementwise, definition.same_dtype
     keeps_constant, keeps_own, keeps_result = _kept(definition, (False, True))
@@ -231,15 +231,12 @@ def reflected(definition: Definition) -> Function:  # noqa: C901 - as above
             return operate(definition, x1, x2) if scalar is x1 else reflected(x2, scalar)
         try:
             out = in_threads(plan, (constant, own), None, lent and x2) if spec.blocked else plan.kernel(constant, own)
+            if type(out) is not plan.array_type:
+                out = plan.restore(out)
+            if not is_scalar or not same or not spec.differentiable:
+                spec = plan.backend.spec(out)
         except Exception as error:
             return after_error(error, definition, (x1, x2), [constant, own], {})
-        if type(out) is not plan.array_type:
-            out = plan.restore(out)
-        if not is_scalar or not same or not spec.differentiable:
-            try:
-                spec = plan.backend.spec(out)
-            except Exception as error:
-                return after_error(error, definition, (x1, x2), [constant, own], {})
         if mode or not differentiable or not node.requires_grad or not spec.differentiable:
             if not definition.rules and running():
                 ended(definition.name, spec, x2)

@@ -47,11 +47,8 @@ def n_ary(definition: Definition) -> Function:
         plan, arrays, nodes, scalar, needed, rank = sorted_out
         try:
             out = plan.kernel(*arrays, **parameters)
-        except Exception as error:
-            return after_error(error, definition, operands, arrays, parameters)
-        if type(out) is not plan.array_type:
-            out = plan.restore(out)
-        try:
+            if type(out) is not plan.array_type:
+                out = plan.restore(out)
             spec = plan.backend.spec(out)
         except Exception as error:
             return after_error(error, definition, operands, arrays, parameters)

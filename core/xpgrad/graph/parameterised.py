@@ -16,7 +16,6 @@ from xpgrad.graph.lifting import is_inside
 from xpgrad.graph.methods.cuts import ended, running
 from xpgrad.graph.outputs import output
 from xpgrad.graph.variable import Variable
-from xpgrad.types import Array
 
 Function = Callable[..., Any]
 ABSENT: Any = object()
@@ -31,7 +30,6 @@ def parameterised(definition: Definition) -> Function:  # noqa: C901 - as `binar
     kept = definition.kept((True,))
     keep_first, keep_result = definition.inputs[0] in kept, "y" in kept
     keep_parameters = not kept.isdisjoint(definition.parameters)
-    keeps = keep_first or keep_result or keep_parameters
     defaults, required, positional = definition.parameters, definition.required, definition.positional
     bind, casts = definition.bind, definition.casts
     if casts:  # a call with a dtype has a parameter more, and so is not taken for an ordinary one
@@ -40,22 +38,13 @@ def parameterised(definition: Definition) -> Function:  # noqa: C901 - as `binar
     total = len(defaults)
     enough = max([positional.index(name) + 1 if name in positional else total + 1 for name in required], default=0)
 
-    def keep(f: Application, array: Array, out: Array, parameters: dict[str, Any]) -> None:
-        if keep_first:
-            f.first = array
-        if keep_result:
-            f.result = out
-        if keep_parameters:
-            f.rest = parameters
-
     def parameterised(x: Any = ABSENT, /, *args: Any, **kwargs: Any) -> Variable:
+        ordinary = x is not ABSENT
         if kwargs:
             parameters = {**defaults, **kwargs}
-            if args or x is ABSENT or len(parameters) != total or (required and not required <= kwargs.keys()):
-                (x,), parameters = bind((x, *args) if x is not ABSENT else (), kwargs)
-                if casts:
-                    parameters["dtype"] = check_cast(x, parameters["dtype"], definition.name)
-        elif x is not ABSENT and enough <= len(args) <= len(positional):
+            if args or len(parameters) != total or (required and not required <= kwargs.keys()):
+                ordinary = False
+        elif enough <= len(args) <= len(positional):
             if args:
                 parameters = defaults.copy()
                 for name, value in zip(positional, args):  # noqa: B905 - the rest have their defaults
@@ -63,7 +52,9 @@ def parameterised(definition: Definition) -> Function:  # noqa: C901 - as `binar
             else:
                 parameters = defaults
         else:
-            (x,), parameters = bind((x, *args) if x is not ABSENT else (), {})
+            ordinary = False
+        if not ordinary:
+            (x,), parameters = bind((x, *args) if x is not ABSENT else (), kwargs)
             if casts:
                 parameters["dtype"] = check_cast(x, parameters["dtype"], definition.name)
         try:
@@ -94,8 +85,12 @@ def parameterised(definition: Definition) -> Function:  # noqa: C901 - as `binar
         f = Application()
         f.pullback = plan.by_bits[1]
         f.input, f.other = node, None
-        if keeps:
-            keep(f, array, out, parameters)
+        if keep_first:
+            f.first = array
+        if keep_result:
+            f.result = out
+        if keep_parameters:
+            f.rest = parameters
         return output(out, spec, f, node.rank)
 
     return parameterised

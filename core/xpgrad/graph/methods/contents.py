@@ -2,8 +2,7 @@
 
 import operator
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from typing import Any
 
 from xpgrad.backend.current import call_on
@@ -14,8 +13,9 @@ from xpgrad.graph.exchange import exchange
 from xpgrad.graph.gradients import check_gradient_variable
 from xpgrad.graph.methods.declared import bind
 from xpgrad.graph.node import leaf_node
-from xpgrad.graph.parameter import STATE, Parameter
+from xpgrad.graph.parameter import Parameter
 from xpgrad.graph.slot import slot
+from xpgrad.graph.undo import undone_by_errors
 from xpgrad.graph.variable import Variable, inside
 
 
@@ -24,7 +24,7 @@ def copydata(target: Variable, source: Variable) -> None:
     target, source = inside(target), inside(source)
     if source is target or (source._array is None and target._array is None):
         return
-    with _undone_by_errors(source), _undone_by_errors(target):
+    with undone_by_errors((source, target)):  # values written into the array remain
         if _initialized(source, target) or _initialized(target, source):
             return
         if tuple(source.shape) != tuple(target.shape):
@@ -54,24 +54,12 @@ def _was_sent(x: Variable) -> bool:
     return x._node.extra is not None and x._node.extra.device is not None
 
 
-@contextmanager
-def _undone_by_errors(x: Variable) -> Iterator[None]:
-    """Restore the attributes of `x` if the block raises; values written into its array remain."""
-    before = {name: getattr(x, name) for name in STATE if hasattr(x, name)}
-    try:
-        yield
-    except BaseException:
-        for name, value in before.items():
-            setattr(x, name, value)
-        raise
-
-
 def addgrad(target: Variable, source: Variable) -> None:
     """Add the gradient of `source` to that in `target`, across devices, by a differentiable sum."""
     target, source = inside(target), inside(source)
     if source._grad is None:
         return
-    with _undone_by_errors(target) if target._array is None else nullcontext():
+    with undone_by_errors(target) if target._array is None else nullcontext():
         if target._array is None:
             if isinstance(target, Parameter):
                 target.initialize(source.shape)
