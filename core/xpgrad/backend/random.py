@@ -128,8 +128,7 @@ def snapshot(devices: Iterable[Device]) -> Snapshot:
     streams = _streams()
     if streams.initial is None:  # so that streams of other devices that are started later can be replayed
         streams.initial = int(plugins.host.generator(None).integers(2**63))
-    states = {name: generator.bit_generator.state for name, generator in streams.by_device.items()}
-    return Snapshot(streams.initial, states)
+    return held_states()
 
 
 def held_states() -> Snapshot:
@@ -145,19 +144,21 @@ def restore(held: Snapshot) -> None:
     streams.initial = held.initial
     for name in streams.by_device.keys() - held.states.keys():
         del streams.by_device[name]
-    for name, state in held.states.items():
-        if name not in streams.by_device:
-            streams.by_device[name] = plugins.host.generator(0)
-        streams.by_device[name].bit_generator.state = state
+    _set(streams, held)
 
 
 def replaying(held: Snapshot) -> dict[ContextVar[Any], Any]:
     """Return, for `called_with`, streams that start from `held`; the streams of the thread are not changed."""
     streams = _Streams(held.initial)
-    for name, state in held.states.items():
-        streams.by_device[name] = plugins.host.generator(0)
-        streams.by_device[name].bit_generator.state = state
+    _set(streams, held)
     return {_replayed: streams}
+
+
+def _set(streams: _Streams, held: Snapshot) -> None:
+    for name, state in held.states.items():
+        if name not in streams.by_device:
+            streams.by_device[name] = plugins.host.generator(0)
+        streams.by_device[name].bit_generator.state = state
 
 
 def is_replaying() -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from xpgrad.backend import standard
 from xpgrad.backend.current import call_on
 from xpgrad.backend.device import Device
 from xpgrad.backend.holder import unwrap
@@ -14,10 +15,7 @@ from xpgrad.errors import DtypeError, PluginError, ShapeError, StructureError, U
 from xpgrad.types import Array
 
 KINDS = "bool", "integral", "real floating", "complex floating"
-DTYPES = frozenset(
-    ["bool", "complex64", "complex128", "float16", "float32", "float64", "bfloat16"]
-    + [f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)]
-)
+DTYPES = frozenset((*standard.DTYPES, "float16", "bfloat16"))
 """Names of dtypes that mean the same in every library."""
 
 

@@ -81,24 +81,34 @@ def _biased(b: Batching, y: BatchArray, bias: Any) -> Array:
     return b.made(b.xp.add(y.values, b.shaped(bias.values, (*lead, bias.shape[0], *ones))))
 
 
-@row("convolution")
-@_of_any_size
-def convolution(
-    b: Batching, function: Callable[..., Any], x: Any, W: Any, bias: Any, /, geometry: Geometry, groups: int
-) -> Any:
-    """Return convolutions of images with filters."""
-    size, ndim, filters = b.size, geometry.ndim, W.values
-    if not W.batched:
-        return _of_shared_filters(b, function, x, W, bias, geometry, groups)
-    out, c = W.shape[:2]
-    if x.batched:
-        filters = b.shaped(filters, (size * out, c, *geometry.ksize))
-        y = function(_in_channels(b, x.values, ndim), filters, None, geometry=geometry, groups=size * groups)
-        return _biased(b, _from_channels(b, y, ndim, 1), bias)
-    each = out // groups
-    filters = _regrouped(b, filters, ndim, (size, groups, each, c), (1, 0, 2, 3), (size * out, c))
-    y = function(x.values, filters, None, geometry=geometry, groups=groups)
-    return _biased(b, _from_channels(b, y, ndim, groups), bias)
+def _with_filters(transposed: bool) -> Row:
+    """Return the row of convolutions of images with filters, or of sums of filters in the windows of images."""
+
+    @_of_any_size
+    def convolved(
+        b: Batching, function: Callable[..., Any], x: Any, W: Any, bias: Any, /, geometry: Geometry, groups: int
+    ) -> Any:
+        size, ndim, filters = b.size, geometry.ndim, W.values
+        if not W.batched:
+            return _of_shared_filters(b, function, x, W, bias, geometry, groups)
+        count, c = W.shape[:2]
+        if x.batched:
+            filters = b.shaped(filters, (size * count, c, *geometry.ksize))
+            y = function(_in_channels(b, x.values, ndim), filters, None, geometry=geometry, groups=size * groups)
+            return _biased(b, _from_channels(b, y, ndim, 1), bias)
+        if transposed:
+            filters = _regrouped(b, filters, ndim, (size, count, c), (1, 0, 2), (count, size * c))
+        else:
+            split = size, groups, count // groups, c
+            filters = _regrouped(b, filters, ndim, split, (1, 0, 2, 3), (size * count, c))
+        y = function(x.values, filters, None, geometry=geometry, groups=groups)
+        return _biased(b, _from_channels(b, y, ndim, groups), bias)
+
+    return convolved
+
+
+row("convolution")(_with_filters(False))
+row("transposed_convolution")(_with_filters(True))
 
 
 def _of_shared_filters(
@@ -111,25 +121,6 @@ def _of_shared_filters(
         return _biased(b, b.same(function(x.values, W.values, None, geometry=geometry, groups=groups)), bias)
     y = function(_flat(b, x.values), W.values, shared, geometry=geometry, groups=groups)
     return _biased(b, _unflat(b, y), rest)
-
-
-@row("transposed_convolution")
-@_of_any_size
-def transposed_convolution(
-    b: Batching, function: Callable[..., Any], x: Any, W: Any, bias: Any, /, geometry: Geometry, groups: int
-) -> Any:
-    """Return sums of filters in the windows of images."""
-    size, ndim, filters = b.size, geometry.ndim, W.values
-    if not W.batched:
-        return _of_shared_filters(b, function, x, W, bias, geometry, groups)
-    inputs, c = W.shape[:2]
-    if x.batched:
-        filters = b.shaped(filters, (size * inputs, c, *geometry.ksize))
-        y = function(_in_channels(b, x.values, ndim), filters, None, geometry=geometry, groups=size * groups)
-        return _biased(b, _from_channels(b, y, ndim, 1), bias)
-    filters = _regrouped(b, filters, ndim, (size, inputs, c), (1, 0, 2), (inputs, size * c))
-    y = function(x.values, filters, None, geometry=geometry, groups=groups)
-    return _biased(b, _from_channels(b, y, ndim, groups), bias)
 
 
 @row("convolution_filter_backward")

@@ -85,26 +85,18 @@ def roll(b: Batching, function: Callable[..., Any], x: Any, /, shift: Any, *, ax
     return b.restored(function(x.values, shift=shift, axis=axes[0] if isinstance(axis, WHOLE) else axes))
 
 
-@row("_repeat")
-def repeat_alike(b: Batching, function: Callable[..., Any], x: Any, /, repeats: Any, *, axis: int | None = None) -> Any:
-    """Return batch elements with each element repeated equally often."""
-    if axis is None:
-        return b.restored(function(b.flat(x), repeats=repeats, axis=1))
-    return b.restored(function(x.values, repeats=repeats, axis=b.axis(axis, x.ndim)))
-
-
-@row("repeat")
-def repeat(b: Batching, function: Callable[..., Any], x: Any, repeats: Any, /, *, axis: int | None = None) -> Any:
+@row("repeat", "_repeat")
+def repeat(
+    b: Batching, function: Callable[..., Any], x: Any, /, *repeats: Any, axis: int | None = None, **options: Any
+) -> Any:
     """Return batch elements with each element repeated, with the same counts for all batch elements."""
-    if type(repeats) is b.kind and repeats.batched:
+    if any(type(n) is b.kind and n.batched for n in repeats):
         raise b.refused(
             "repeat has other repeats for each batch element, so results would differ in length",
             "take a length that is enough for all, and x[index] with xp.searchsorted",
         )
-    times = b.opened(repeats)
-    if axis is None:
-        return b.restored(function(b.flat(x), times, axis=1))
-    return b.restored(function(x.values, times, axis=b.axis(axis, x.ndim)))
+    values, along = (b.flat(x), 1) if axis is None else (x.values, b.axis(axis, x.ndim))
+    return b.restored(function(values, *map(b.opened, repeats), axis=along, **options))
 
 
 @row("tile")
