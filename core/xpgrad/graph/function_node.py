@@ -225,6 +225,8 @@ class FunctionNode(FunctionBase, Forward):
         self, variables: Sequence[Variable], outputs: Sequence[Array], *, recording: bool = True
     ) -> tuple[Variable, ...]:
         """Return Variables over the arrays `outputs`, connected to the inputs `variables`."""
+        if config.debug and self.stack is None:  # else noted before `forward`
+            inspection.note(self)
         kept_inputs = self._filled(self._kept_inputs, [x._array for x in variables], "retain_inputs")
         kept_outputs = self._filled(self._kept_outputs, outputs, "retain_outputs")
         results = tuple(output(y, plugins.backend_of(y).spec(y), None, 0) for y in outputs)

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from xpgrad.backend.device import Device
 from xpgrad.backend.levels import innermost
 from xpgrad.backend.plugins import plugins
-from xpgrad.config import config
 from xpgrad.errors import BackendMismatch, BatchError, DeviceMismatch, GraphError, UnknownArray
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.variable import Variable, constant_variable, inside
@@ -24,7 +23,6 @@ from xpgrad.transforms.leaves import is_array
 from xpgrad.transforms.trace.array import TracedArray
 from xpgrad.transforms.trees import Path, where
 from xpgrad.types import Array
-from xpgrad.watch import inspection
 
 
 def call(title: str, framework: Framework, device: Device | None, f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
@@ -161,8 +159,6 @@ class ForeignFunction(FunctionNode):
         """Return the outputs that exist; the inputs may be of several libraries."""
         variables = [x if isinstance(x, Variable) else outside(x) for x in inputs]
         arrays = tuple(x._array for x in variables)
-        if config.debug:
-            inspection.note(self)
         return self._connect(variables, self._forward(arrays), recording=recording())
 
     def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:

@@ -16,7 +16,6 @@ from xpgrad.transforms.leaves import as_leaf, is_differentiable, requires_grad, 
 from xpgrad.transforms.surroundings import Surroundings, check_repeated, copies
 from xpgrad.transforms.trees import Structure, flatten, map_leaves, where
 from xpgrad.types import Array
-from xpgrad.watch import inspection
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -232,7 +231,6 @@ class CustomGradient(FunctionNode):
         self._kept_outputs = dict.fromkeys(sorted({i for kind, i in found if kind == "output"}))
         self.kept, self.repeat = (structure, found), again
         if config.debug:
-            inspection.note(self)
             self.first = copies(x for x in leaves if isinstance(x, Variable)) if again else None
         return self._connect(inputs, [y._array for y in outputs])
 

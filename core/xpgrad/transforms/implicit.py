@@ -9,7 +9,7 @@ from typing import Any
 
 from xpgrad.backend.levels import innermost
 from xpgrad.boundary import bounded
-from xpgrad.config import backprop_mode, called_with, config
+from xpgrad.config import backprop_mode, called_with
 from xpgrad.errors import GradientError
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.methods.ending import NumberWatch
@@ -22,7 +22,6 @@ from xpgrad.transforms.forward import along
 from xpgrad.transforms.leaves import alias, as_leaf, cotangents, or_zeros, root
 from xpgrad.transforms.products import vjp
 from xpgrad.transforms.trees import Structure, flatten
-from xpgrad.watch import inspection
 
 Map = Callable[[Any], Any]
 Solve = Callable[[Map, Any], Any]
@@ -181,8 +180,6 @@ class _Implicit(FunctionNode):
         if not any(x._node.requires_grad for x in known):
             return [constant_variable(x._array) for x in xs]
         self._kept_outputs = dict.fromkeys(range(len(xs)))
-        if config.debug:
-            inspection.note(self)
         return self._connect(known, [x._array for x in xs])
 
     def linearised(self) -> tuple[CapturedRun, Map]:

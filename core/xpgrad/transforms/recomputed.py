@@ -15,7 +15,6 @@ from xpgrad.transforms.leaves import alias, is_differentiable, root
 from xpgrad.transforms.surroundings import Surroundings, check_repeated, copies
 from xpgrad.transforms.trees import Structure, flatten
 from xpgrad.types import Array
-from xpgrad.watch import inspection
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -146,7 +145,6 @@ class Recomputed(FunctionNode):
         inputs = [*self.replay.inputs, *(variable_over(node, None) for node in self.captured)]
         self._kept_inputs = dict.fromkeys(range(len(self.replay.inputs)))
         if config.debug:
-            inspection.note(self)
             self.first = copies(trace.outputs)
         self.captured = []
         return self._connect(inputs, [y._array for y in trace.outputs])

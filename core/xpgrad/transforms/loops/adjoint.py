@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from xpgrad.config import backprop_mode, called_with, config
+from xpgrad.config import backprop_mode, called_with
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.variable import Variable, constant_variable, variable_over
 from xpgrad.transforms.call import recording, transforming
@@ -17,7 +17,6 @@ from xpgrad.transforms.loops.captures import Captures, swept
 from xpgrad.transforms.loops.integration import RightHandSide, integrated
 from xpgrad.transforms.loops.step_control import StepControl
 from xpgrad.transforms.surroundings import Surroundings
-from xpgrad.watch import inspection
 
 
 def continuous(
@@ -79,8 +78,6 @@ class Adjoint(FunctionNode):
         """Return the solution at all times after the first time, connected to the inputs."""
         self._kept_inputs = dict.fromkeys(range(self.count))
         self._kept_outputs = dict.fromkeys(range(len(outputs)))
-        if config.debug:
-            inspection.note(self)
         return self._connect(inputs, [x._array for x in outputs])
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -5,7 +5,6 @@ from typing import Any
 
 from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
-from xpgrad.config import config
 from xpgrad.errors import GraphError
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.node import VariableNode
@@ -18,7 +17,6 @@ from xpgrad.transforms.loops.rows import Rows, Stack, joined, stacked
 from xpgrad.transforms.loops.schedule import split
 from xpgrad.transforms.surroundings import Surroundings
 from xpgrad.types import Array
-from xpgrad.watch import inspection
 
 
 class LoopState:
@@ -88,8 +86,6 @@ class Loop(FunctionNode):
         inputs = [*carry, *rows, *(variable_over(node, None) for node in captured)]
         self._carries = len(carry)
         self._kept_inputs = dict.fromkeys(range(len(carry) + len(rows)))
-        if config.debug:
-            inspection.note(self)
         return self._connect(inputs, outputs)
 
     def release(self) -> None:
