@@ -6,17 +6,13 @@ from typing import Any, NamedTuple
 
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
+from xpgrad.backend.standard import COMPARISONS
 from xpgrad.transforms.trace.guards.numbers import Expression, value_of
 from xpgrad.transforms.trace.level import InputSource
 from xpgrad.transforms.trace.program import Call, Value
 from xpgrad.transforms.trace.tracing import Trace
 
-TAKERS = frozenset(
-    [
-        *("add", "subtract", "multiply", "divide", "maximum", "minimum", "where", "asarray"),
-        *("greater", "greater_equal", "less", "less_equal", "equal", "not_equal"),
-    ]
-)
+TAKERS = {*"add subtract multiply divide maximum minimum where asarray".split(), *COMPARISONS.values()}
 """Functions for which a Python number is the same as a 0-d array of the dtype of their arrays."""
 
 

@@ -25,7 +25,6 @@ FLOATING = UNARY - {"abs", "negative", "square", "sign", "floor", "ceil", "trunc
 """Functions that are computed on real floating-point numbers only (those of `PREDICATES` return others)."""
 LOGICAL = frozenset(["logical_and", "logical_or", "logical_xor", "logical_not"])
 PREDICATES = LOGICAL | {"isnan", "isinf", "isfinite", "signbit", *COMPARISONS.values()}
-BITWISE = frozenset(["bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_invert"])
 MAX_STATEMENTS = 48
 """Number of statements above which the body of a kernel is left to the library."""
 SPECIAL = frozenset(["special.expit", "special.log_expit"])

@@ -45,17 +45,15 @@ class BlockGrouping(Grouping):
         waits = self._waits(call)
         if is_member(call, self._backend):
             shape = call.results[0].spec.shape
-            if waits or (self._group and (self._is_full(call) or self._group[0].results[0].spec.shape != shape)):
+            needs_last = bool(self._group) and self._group[-1].results[0] in call.operands()
+            full = len(self._group) >= (MAX_CALLS if needs_last else MAX_CALLS - SPARE_CALLS)
+            if waits or full or (self._group and self._group[0].results[0].spec.shape != shape):
                 self._close()
             self._group.append(call)
             self._made.update(call.results)
         else:
             depends = waits or not call.pure or not self._made.isdisjoint(call.operands())
             self._place(call, after=bool(self._group) and depends)
-
-    def _is_full(self, call: Call) -> bool:
-        needs_last = self._group[-1].results[0] in call.operands()
-        return len(self._group) >= (MAX_CALLS if needs_last else MAX_CALLS - SPARE_CALLS)
 
     def _close(self) -> None:
         members = self._group
