@@ -12,7 +12,9 @@ from xpgrad.transforms.trace.level import InputSource
 from xpgrad.transforms.trace.program import Call, Value
 from xpgrad.transforms.trace.tracing import Trace
 
-TAKERS = {*"add subtract multiply divide maximum minimum where asarray".split(), *COMPARISONS.values()}
+TAKERS = frozenset(
+    ["add", "subtract", "multiply", "divide", "maximum", "minimum", "where", "asarray", *COMPARISONS.values()]
+)
 """Functions for which a Python number is the same as a 0-d array of the dtype of their arrays."""
 
 

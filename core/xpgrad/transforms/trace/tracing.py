@@ -172,8 +172,7 @@ class Trace:
         self._check_effects()
         self._check_state()
         self._note_results(getattr(f, "__name__", type(f).__name__), returned)
-        if not self._connected:
-            self.ends = cuts.found
+        self.ends = {} if self._connected else cuts.found
         self._drop_inputs()
 
     def _note_results(self, name: str, returned: Any) -> None:
