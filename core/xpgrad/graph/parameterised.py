@@ -39,20 +39,17 @@ def parameterised(definition: Definition) -> Function:  # noqa: C901 - as `binar
     enough = max([positional.index(name) + 1 if name in positional else total + 1 for name in required], default=0)
 
     def parameterised(x: Any = ABSENT, /, *args: Any, **kwargs: Any) -> Variable:
-        ordinary = x is not ABSENT
+        ordinary, parameters = x is not ABSENT, defaults
         if kwargs:
             parameters = {**defaults, **kwargs}
             if args or len(parameters) != total or (required and not required <= kwargs.keys()):
                 ordinary = False
-        elif enough <= len(args) <= len(positional):
-            if args:
-                parameters = defaults.copy()
-                for name, value in zip(positional, args):  # noqa: B905 - the rest have their defaults
-                    parameters[name] = value
-            else:
-                parameters = defaults
-        else:
+        elif not enough <= len(args) <= len(positional):
             ordinary = False
+        elif args:
+            parameters = defaults.copy()
+            for name, value in zip(positional, args):  # noqa: B905 - the rest have their defaults
+                parameters[name] = value
         if not ordinary:
             (x,), parameters = bind((x, *args) if x is not ABSENT else (), kwargs)
             if casts:
