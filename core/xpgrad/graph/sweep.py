@@ -200,8 +200,8 @@ class Sweep:
         large = node is not None and node.spec.blocked and not self.note_all and not self.careful
         owned = large and getrefcount(gy) <= IN_AN_ARGUMENT
         if type(gy) is not pullback.array_type and type(gy) is not Variable:
-            gy = dense(gy, self.recorded) if isinstance(gy, (Gathered, Lazy)) else pullback.restore(gy)
-            owned = False
+            gy = dense(gy, self.recorded)
+            gy, owned = gy if type(gy) is Variable else pullback.restore(gy), False
         if node is not None and (self.wanted or node.extra is not None):
             gy = self._total(f, node, gy)
             owned = False  # somebody may have kept it

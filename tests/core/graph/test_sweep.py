@@ -92,6 +92,13 @@ def test_complex_cotangent_of_a_real_input_gives_its_real_part(device) -> None:
     np.testing.assert_allclose(on_host(z.grad), gy * spread(3))
 
 
+def test_gradients_of_0d_arrays_that_are_indexed_and_used_otherwise_add_up(device) -> None:
+    z = Variable(placed(np.asarray(0.3 + 0.5j), device))
+    y = xp.imag(z)  # its rule multiplies by a complex number, which makes Python's number of NumPy's scalar
+    (y[()] * 2.0 + y).backward()
+    np.testing.assert_array_equal(on_host(z.grad), 3j)
+
+
 # Memory of gradients
 
 
