@@ -148,10 +148,7 @@ def _deposit(
 
     Other threads may store gradients at the same time; a sum with a gradient that was replaced meanwhile is recomputed.
     """
-    kept: list[tuple[Variable, Any]] = []
-    for node, g in retained:
-        if (x := node.get_variable_or_none()) is not None:
-            kept.append((x, g))
+    kept = [(x, g) for node, g in retained if (x := node.get_variable_or_none()) is not None]
     read: dict[Variable, Any] = {}
     sums: dict[Variable, Any] = {}
     while True:
@@ -338,22 +335,25 @@ def _swept(seeds: Seeds, xs: Sequence[Variable], recorded: bool, retain: bool) -
             watch.add(key)
     active = between([node for node, _ in seeds], watch)
     sweep = Sweep(seeds, recorded=recorded, active=active, watch=watch, retain=retain).run()
-    found: dict[Variable, Variable | None] = {}
-    for x, each in keys.items():
+    results: list[Variable | None] = []
+    seen: set[Variable] = set()
+    for x in xs:
         total: Any = None
-        for node, key in each:
+        for node, key in keys[x]:
             if key in sweep.totals and x._node.requires_grad:
                 g = sweep.totals[key]
                 g = g if node is x._node else moved_to(g, x)
                 total = g if total is None else _added(total, g, recorded)
         if total is not None:
             total = note_constant(total) if type(total) is Variable else output(total, x._node.spec, None, 0)
-        found[x] = total
+            if x in seen:
+                total = called_with(backprop_mode(True), slot.functions.copy, total)
+        seen.add(x)
+        results.append(total)
     for node, g in sweep.retained:
-        variable = node.get_variable_or_none()
-        if variable is not None:
+        if (variable := node.get_variable_or_none()) is not None:
             variable._grad = g
-    return list(map(found.__getitem__, xs))
+    return results
 
 
 def between(outputs: Iterable[VariableNode], wanted: Set[Key]) -> dict[FunctionBase, bool]:

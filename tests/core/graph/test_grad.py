@@ -124,10 +124,16 @@ def test_an_output_behind_another_output(device):
     assert values(gx) == [16.0]
 
 
-def test_an_input_twice_gives_one_gradient(device):
+@pytest.mark.parametrize("recorded", [False, True])
+def test_gradients_of_an_input_that_occurs_twice_share_no_memory(device, recorded):
     x = variable(device, [2.0])
-    first, second = grad([x * x], [x, x])
-    assert first is second
+    first, second = grad([x * x], [x, x], enable_double_backprop=recorded)
+    if recorded:
+        assert [values(grad([g], [x])[0]) for g in (first, second)] == [[2.0], [2.0]]
+    if not device.backend.immutable:
+        first.array[...] = 7.0
+    assert values(second) == [4.0]
+    assert first is not second
 
 
 def test_grad_inputs_are_added_and_flow_upstream(device):
