@@ -50,6 +50,8 @@ MAX_DEPTH = 100
 """Levels of nested sequences from which on a RecursionError is about them."""
 libraries = {"opt_einsum", "scipy"}
 """Root packages of libraries whose errors are those of the call: what plugins add, and what xpgrad needs."""
+refusals: dict[type, Callable[[Exception], type[Exception] | None]] = {}
+"""`Backend.refusal` by array type: the class of a RuntimeError that is about the arguments."""
 _short = reprlib.Repr()
 _short.maxstring = _short.maxother = 60
 
@@ -130,6 +132,9 @@ def reworded(
     """
     own = isinstance(error, XpgradError)
     kind = type(error) if own else next((new for old, new in KINDS if isinstance(error, old)), None)
+    if kind is None and type(error) is RuntimeError:
+        arrays = (getattr(value, "_array", value) for value in (*args, *kwargs.values()))
+        kind = next((refusals[type(a)](error) for a in arrays if type(a) in refusals), None)
     if kind is None or not (own or _is_ours(error)):
         return error
     worded = own or (_is_worded(error) and not isinstance(error, AttributeError))

@@ -15,7 +15,7 @@ from xpgrad.backend.contract import PluginRecord, PluginWarning, check_api, chec
 from xpgrad.backend.discovery import Entry, Installed, scan
 from xpgrad.backend.kernels import check_kernels
 from xpgrad.backend.naming import is_interrupt, text_of
-from xpgrad.boundary import libraries
+from xpgrad.boundary import libraries, refusals
 from xpgrad.errors import BackendUnavailable, PluginError, XpgradError
 from xpgrad.types import Kernel
 
@@ -213,6 +213,7 @@ class Loader:
             if not needs_backend:  # else the backend is part of the user's program, whose errors propagate
                 libraries.update(map(root_of, backend.array_types))
                 libraries.add(str(getattr(backend.namespace, "__name__", "")).partition(".")[0])
+                refusals.update(dict.fromkeys(backend.array_types, backend.refusal))
             if isinstance(backend, CarriesGraphs):
                 self.carriers = {**self.carriers, **dict.fromkeys(backend.array_types, backend)}
             self.scalar_types += tuple(t for t in backend.scalar_types if t not in self.scalar_types)

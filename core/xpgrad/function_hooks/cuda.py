@@ -77,8 +77,7 @@ class CupyMemoryProfileHook(Around):
         self._running.append((id(function), (self._meter.used, self._meter.acquired)))
 
     def _stop(self, function: FunctionNode, arrays: Arrays) -> None:
-        before = ended(self._running, function)
-        if before is not None:
+        if (before := ended(self._running, function)) is not None:
             taken = self._meter.used - before[0], self._meter.acquired - before[1]
             self.call_history.append((function._impl_name, *taken, len(self._running)))
 

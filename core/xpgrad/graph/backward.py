@@ -135,8 +135,7 @@ def _sweep(
 
 
 def _check_level(outputs: Iterable[Variable], inputs: Iterable[Variable] | None = None) -> None:
-    level = innermost()
-    if level is not None:
+    if (level := innermost()) is not None:
         level.check_sweep(outputs, inputs)
 
 
@@ -148,7 +147,7 @@ def _deposit(
 
     Other threads may store gradients at the same time; a sum with a gradient that was replaced meanwhile is recomputed.
     """
-    kept = [(x, g) for node, g in retained if (x := node.get_variable_or_none()) is not None]
+    kept = [(x, g) for node, g in retained if (x := node.get_variable_or_none()) is not None] if retained else []
     read: dict[Variable, Any] = {}
     sums: dict[Variable, Any] = {}
     while True:
@@ -364,8 +363,7 @@ def between(outputs: Iterable[VariableNode], wanted: Set[Key]) -> dict[FunctionB
     functions: dict[Any, Any] = {}  # with their inputs
     waiting: list[Any] = []
     for node in outputs:
-        f = node.live_creator()
-        if f is not None:
+        if (f := node.live_creator()) is not None:
             waiting.append(f)
     while waiting:
         f = waiting.pop()
@@ -377,10 +375,8 @@ def between(outputs: Iterable[VariableNode], wanted: Set[Key]) -> dict[FunctionB
             inputs = (f.input,) if f.other is None else (f.input, f.other)
         functions[f] = inputs
         for node in inputs:
-            if node is not None and node.requires_grad:
-                creator = node.creator_node
-                if creator is not None:
-                    waiting.append(creator)
+            if node is not None and node.requires_grad and (creator := node.creator_node) is not None:
+                waiting.append(creator)
     active: dict[FunctionBase, bool] = {}
     for f in sorted(functions, key=attrgetter("rank")):  # a function runs after the functions that computed its inputs
         leads = rest = False

@@ -387,8 +387,7 @@ def inside(x: Variable) -> Variable:
 
 
 def _check_cut(x: Variable) -> None:
-    level = innermost()
-    if level is not None:
+    if (level := innermost()) is not None:
         level.check_cut(x)
 
 

@@ -94,8 +94,7 @@ def check_cotangents(arrays: Sequence[Any], function: WatchedFunction) -> None:
 
 def check_total(array: Any, node: WatchedValue) -> None:
     """Raise if the complete gradient of a root has a NaN or an Inf, which no rule made."""
-    found = kind_of(array)
-    if found is not None:
+    if (found := kind_of(array)) is not None:
         name = f"{node.name!r} ({node.label})" if node.name else f"a Variable ({node.label})"
         raise AnomalyError(
             f"backward: the gradient of {name} has {_article(found)} {found}, made by no function: it is a start, "

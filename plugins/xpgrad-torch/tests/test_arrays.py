@@ -362,6 +362,20 @@ def test_an_error_names_the_dtypes_that_do_not_promote(function):
         function(Variable(torch.ones(2, dtype=torch.int8)), Variable(torch.ones(2, dtype=torch.uint16)))
 
 
+@pytest.mark.parametrize(
+    ("function", "x", "error", "match"),
+    [
+        (A.linalg.svd, [[1, 2], [3, 4]], DtypeError, "^svd: .*floating point.*; got x=torch.int64"),
+        (A.argmax, [1j, 2.0], DtypeError, "^argmax: .*complex"),
+        (lambda x: A.segment_max(x, torch.tensor([0, 0]), 1), [1j, 2.0], DtypeError, "^segment_max: .*complex"),
+        (lambda x: A.repeat(x, torch.tensor([1, 2])), [1.0, 2.0, 3.0], ShapeError, "^repeat: .*same size"),
+    ],
+)
+def test_a_runtime_error_of_pytorch_about_arguments_is_named_and_classified(function, x, error, match):
+    with pytest.raises(error, match=match):
+        function(Variable(torch.tensor(x)))
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("shape", [(BITWISE_FROM,), (2, BITWISE_FROM // 2)], ids=str)
 def test_where_by_bits_gives_the_bits_of_where(dtype: torch.dtype, shape: tuple[int, ...]) -> None:

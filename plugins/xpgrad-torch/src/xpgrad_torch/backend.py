@@ -16,6 +16,8 @@ from xpgrad_torch.programs import PART, PARTS_FROM, TorchPrograms
 
 IN_PLACE_FROM = 65536
 MAX_CONSTANTS = 1024
+ABOUT_DTYPES = ("type", "not implemented", "not support", "floating point", "complex", "bool tensor", "ScalarType")
+"""What PyTorch says in a RuntimeError about dtypes; other RuntimeErrors about arguments are about shapes."""
 
 
 class TorchBackend(ArrayAPIBackend):
@@ -177,7 +179,7 @@ class TorchBackend(ArrayAPIBackend):
         text = str(error)
         if type(error) is not RuntimeError or "alloc" in text or "CUDA" in text:
             return None
-        return DtypeError if "type" in text or "not implemented" in text else ShapeError
+        return DtypeError if any(words in text for words in ABOUT_DTYPES) else ShapeError
 
 
 def device_of_handle(specifier: object) -> Device | None:
