@@ -18,9 +18,9 @@ MAX_LINES = {
     "xpgrad_c/": 3_237,
     "xpgrad/transforms/trace/executors/": 193,
     "xpgrad/transforms/trace/": 8_156,
-    "xpgrad/transforms/batch/": 2_287,
-    "xpgrad/transforms/dual/": 1_269,
-    "xpgrad/transforms/loops/": 2_217,
+    "xpgrad/transforms/batch/": 2_353,
+    "xpgrad/transforms/dual/": 1_271,
+    "xpgrad/transforms/loops/": 2_241,
     "xpgrad/transforms/series/": 721,
     "xpgrad/links/": 2_270,
     "xpgrad/models/": 1_247,
@@ -42,7 +42,7 @@ MAX_LINES = {
     "xpgrad/scipy/stats/": 454,
     "xpgrad/scipy/": 1_263,
     "xpgrad/programs/": 450,
-    "xpgrad/": 33_697,
+    "xpgrad/": 33_830,
 }
 """Blank ones are not counted; the first folder that fits counts. The chapters of SciPy have at most 6,000 together."""
 
