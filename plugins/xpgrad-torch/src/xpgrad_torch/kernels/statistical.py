@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import array_api_compat.torch as compat
 import torch
 
-from xpgrad.types import Array, Dtype
+from xpgrad.types import Array, Dtype, Shape
+from xpgrad_torch.kernels.neural import HALF
 
 Axis = int | Sequence[int] | None
 
@@ -38,4 +39,14 @@ def count_nonzero(x: Array, /, axis: int | tuple[int, ...] | None = None, keepdi
     return compat.count_nonzero(x, axis=axis, keepdims=keepdims)
 
 
-STATISTICAL = {"count_nonzero": count_nonzero, "mean": mean, "std": std, "sum": sum}
+def sum_to(x: Array, /, shape: Shape) -> Array:
+    """Return the sum over the axes that broadcasting from `shape` added or stretched, where possible not as a view."""
+    lead = tuple(range(x.ndim - len(shape)))
+    axes = lead + tuple(i for i, n in enumerate(shape, len(lead)) if n == 1 and x.shape[i] != 1)
+    if not axes:
+        return x
+    total = x.sum(axes, axes != lead, dtype=torch.float32 if x.dtype in HALF else x.dtype).to(x.dtype)
+    return total if total.shape == shape else total.reshape(shape)
+
+
+STATISTICAL = {"count_nonzero": count_nonzero, "mean": mean, "std": std, "sum": sum, "sum_to": sum_to}
