@@ -7,7 +7,7 @@ Where gradients differ only at a kink or for NaN, their input is changed there s
 import torch
 
 from xpgrad.types import Array, Kernel
-from xpgrad_torch.kernels.elementwise import ONES, where
+from xpgrad_torch.kernels.elementwise import ONES, extreme, where
 from xpgrad_torch.kernels.windows import FLOATS
 
 _hardtanh_x = torch.ops.aten.hardtanh_backward.default
@@ -24,7 +24,9 @@ def clipped_relu_x(gy: Array, y: Array, z: float, /) -> Array:
     """Return `gy` where `y` is between the kinks, else 0, which PyTorch's function returns for 0 but not for NaN."""
     if not _alike(gy, y):
         return NotImplemented
-    return _hardtanh_x(gy, torch.nan_to_num(y, 0.0, torch.inf, 0.0), 0.0, z)
+    total = extreme(y, torch.sum)
+    clean = total is not None and total == total
+    return _hardtanh_x(gy, y if clean else torch.nan_to_num(y, 0.0, torch.inf, 0.0), 0.0, z)
 
 
 def elu(x: Array, /, alpha: float) -> Array:

@@ -11,6 +11,7 @@ from torch.utils.dlpack import from_dlpack
 from xpgrad.plugin import OPERATORS, Spec, python_operator
 from xpgrad.types import Array, Kernel
 
+_sigmoid_x = torch.ops.aten.sigmoid_backward.default
 _OPERATORS = "add", "sub", "mul", "truediv", "neg", "eq", "ne", "lt", "le", "gt", "ge"
 _SAME_NAME = """acos acosh asin asinh atan atanh cos cosh exp expm1 isfinite isinf isnan log log10 log1p log2
 logical_not reciprocal sin sinh sqrt square tan tanh"""
@@ -37,23 +38,23 @@ CANCELS = 1 / 32
 
 
 def tanh_slope(x: Array, t: Array, /) -> Array:
-    """Return ``1 - t * t``, and where it cancels the derivative of tanh at `x` from its exponential."""
+    """Return the derivative of tanh at `x`."""
     one = ONES.get(t.dtype)
-    slope = 1 - t * t if one is None else torch.addcmul(one, t, t, value=-1)
+    if one is not None:
+        return tanh_backward(one, x, t)
+    slope = 1 - t * t
     if t.dtype.is_complex:
         return slope
-    least = extreme(slope, torch.amin)
-    if least is None:
-        return torch.where(slope < CANCELS, _of_tails(x, t), slope)
-    if not least >= CANCELS:  # or a NaN, which hides the other elements
-        if not t.ndim:
-            return torch.where(slope < CANCELS, _of_tails(x, t), slope)
-        replace(slope, slope, CANCELS, _of_tails, x, t)
-    return slope
+    tails = torch.square(1 + torch.abs(t)) * torch.exp(-2 * torch.abs(x))
+    return torch.where(slope < CANCELS, tails, slope)
 
 
-def _of_tails(x: Array, t: Array) -> Array:
-    return torch.square(1 + torch.abs(t)) * torch.exp(-2 * torch.abs(x))
+def tanh_backward(g: Array, x: Array, t: Array, /) -> Array:
+    """Return ``4 * g * y * (1 - y)`` with ``y = sigmoid(-2 * abs(x))``; no step cancels, as ``1 - t * t`` does."""
+    if g.dtype is not x.dtype or x.dtype not in ONES:
+        return g * tanh_slope(x, t)
+    gx: Array = _sigmoid_x(g, torch.abs(x).mul_(-2).sigmoid_())
+    return gx.mul_(4)
 
 
 def extreme(y: Array, reduction: Any) -> float | None:
@@ -63,20 +64,6 @@ def extreme(y: Array, reduction: Any) -> float | None:
         return reduction(y).item() if look else None
     except RuntimeError:  # the array is empty, or under torch.func.vmap
         return None
-
-
-def replace(values: Array, looked_at: Array, bound: float, kernel: Kernel, *xs: Array) -> None:
-    """Write the results of a kernel for elements of `xs` to `values`, where `looked_at` is below a bound.
-
-    `values` is in host memory. Where few elements are, NumPy finds them in a third of the time of PyTorch.
-    """
-    if looked_at.dtype not in ONES or not values.is_contiguous():
-        places = looked_at < bound
-        values[places] = kernel(*(x[places] for x in xs))
-        return
-    found = np.flatnonzero(looked_at.reshape(-1).numpy() < bound)
-    cells = torch.from_numpy(found)
-    values.view(-1).index_copy_(0, cells, kernel(*(x.reshape(-1).index_select(0, cells) for x in xs)))
 
 
 def where(condition: Array, x1: Any, x2: Any, /) -> Array:
@@ -156,12 +143,6 @@ def atan_x(gy: Array, x: Array, x_spec: Spec, /) -> Any:
     return where(torch.abs(x) > 1, far, torch.square(x).add_(1).reciprocal_()).mul_(gy)
 
 
-def tanh_x(gy: Array, x: Array, t: Array, /) -> Array:
-    """Return ``gy * tanh_slope(x, t)``, in the memory of the slope."""
-    slope = tanh_slope(x, t)
-    return slope.mul_(gy) if gy.dtype is slope.dtype and gy.shape == slope.shape else gy * slope
-
-
 ELEMENTWISE = {
     **{OPERATORS[name]: python_operator(name) for name in _OPERATORS},
     **{name: getattr(torch, name) for name in _SAME_NAME.split()},
@@ -174,7 +155,7 @@ ELEMENTWISE = {
     "minimum.x2": _taken(torch.gt),
     "pow": pow,
     "sign": sign,
+    "tanh_backward": tanh_backward,
     "tanh_slope": tanh_slope,
-    "tanh.x": tanh_x,
     "where": where,
 }

@@ -19,6 +19,7 @@ DOMINANT = 0.9
 LOG_DOMINANT = -0.106
 """Below it, a probability is less than `DOMINANT`."""
 
+_sigmoid_x = torch.ops.aten.sigmoid_backward.default
 _threshold = torch.ops.aten.threshold_backward.default
 _softmax_x = torch.ops.aten._softmax_backward_data.default
 _log_softmax_x = torch.ops.aten._log_softmax_backward_data.default
@@ -35,14 +36,15 @@ def expit_x(gy: Array, x: Array, y: Array, /) -> Array:
     """Return ``gy * (y * (1 - y))``; 1 - y as the function of -x where it loses digits."""
     if y.dtype in HALF:
         return expit_x(gy.float(), x.float(), y.float()).to(y.dtype)
-    gx = ONES.get(y.dtype, 1) - y
+    one = ONES.get(y.dtype)
+    gx = y * (1 - y) if one is None else _sigmoid_x(one, y)
     largest = extreme(y, torch.amax)
     if largest is None:
-        gx = torch.where(y > NEARLY_ONE, torch.sigmoid(-x), gx)
+        gx = torch.where(y > NEARLY_ONE, y * torch.sigmoid(-x), gx)
     elif not largest <= NEARLY_ONE:  # or a NaN, which hides the other elements
         places = y > NEARLY_ONE
-        gx[places] = torch.sigmoid(-x[places])
-    return gx.mul_(y).mul_(gy)
+        gx[places] = y[places] * torch.sigmoid(-x[places])
+    return gx.mul_(gy)
 
 
 def softmax(x: Array, /, axis: Any) -> Array:
