@@ -216,46 +216,20 @@ def transposed(x: Variable, /) -> Variable:
     return linear_algebra.matrix_transpose(x)
 
 
-METHODS: dict[str, Any] = {
+_NAMED = (
+    all, any, argmax, argmin, argsort, copy, cumprod, cumsum, detach, diagonal, dot, flatten, mean, repeat, reshape,
+    round, squeeze, std, swapaxes, take, trace, transpose, var, data_types.astype, extrema.clip, magnitude.conj,
+    searching.nonzero, statistical.max, statistical.min, statistical.prod, statistical.sum,
+)  # fmt: skip
+METHODS: dict[str, Any] = {method.__name__: method for method in _NAMED} | {
     "__getitem__": indexing.index_operator,
     "__setitem__": indexing.assign,
     "T": property(transpose, doc="The array with its axes reversed."),
     "mT": property(transposed, doc="The array with its last two axes swapped."),
-    "all": all,
-    "any": any,
-    "argmax": argmax,
-    "argmin": argmin,
-    "argsort": argsort,
-    "astype": data_types.astype,
-    "clip": extrema.clip,
-    "conj": magnitude.conj,
     "conjugate": magnitude.conj,
-    "copy": copy,
-    "cumprod": cumprod,
-    "cumsum": cumsum,
-    "detach": detach,
-    "diagonal": diagonal,
-    "dot": dot,
-    "flatten": flatten,
     "imag": property(imaginary, doc="Imaginary part, elementwise."),
-    "max": statistical.max,
-    "mean": mean,
-    "min": statistical.min,
-    "nonzero": searching.nonzero,
-    "prod": statistical.prod,
     "ravel": flatten,
     "real": property(magnitude.real, doc="Real part, elementwise."),
-    "repeat": repeat,
-    "reshape": reshape,
-    "round": round,
-    "squeeze": squeeze,
-    "std": std,
-    "sum": statistical.sum,
-    "swapaxes": swapaxes,
-    "take": take,
-    "trace": trace,
-    "transpose": transpose,
-    "var": var,
 }
 _MODULES = arithmetic, logical, magnitude, linear_algebra
 _FUNCTIONS = {name: getattr(m, name) for m in _MODULES for name in OPERATORS.values() if hasattr(m, name)}
