@@ -1,7 +1,7 @@
 """Optimizers that divide each element of the gradient by a measure of its past size."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from xpgrad.optimizers.formula import Numbers, kept, least, squared, unbiased
 from xpgrad.optimizers.hyperparameter import HyperparameterProxy
@@ -24,11 +24,7 @@ class AdaGrad(GradientMethod):
         super().__init__(lr=lr, eps=eps)
 
     real_states = frozenset(["h"])
-
-    @staticmethod
-    def states(h: Numbers) -> Mapping[str, float]:
-        """Return the names of the state: the sum of squares."""
-        return {"h": 0.0}
+    initial: ClassVar[Mapping[str, float]] = {"h": 0.0}  # the sum of squares
 
     @staticmethod
     def step(xp: Namespace, w: Array, g: Array, s: dict[str, Array], c: Numbers) -> Array:
@@ -53,11 +49,8 @@ class AdaDelta(GradientMethod):
         super().__init__(rho=rho, eps=eps)
 
     real_states = frozenset(["msg", "msdx"])
-
-    @staticmethod
-    def states(h: Numbers) -> Mapping[str, float]:
-        """Return the names of the state: averages of squared gradients and of squared steps."""
-        return {"msg": 0.0, "msdx": 0.0}
+    # averages of squared gradients and of squared steps
+    initial: ClassVar[Mapping[str, float]] = {"msg": 0.0, "msdx": 0.0}
 
     @staticmethod
     def coefficients(h: Numbers, t: Any) -> Numbers:
@@ -93,11 +86,7 @@ class RMSprop(GradientMethod):
         super().__init__(lr=lr, alpha=alpha, eps=eps, eps_inside_sqrt=eps_inside_sqrt)
 
     real_states = frozenset(["ms"])
-
-    @staticmethod
-    def states(h: Numbers) -> Mapping[str, float]:
-        """Return the names of the state: the average of squares."""
-        return {"ms": 0.0}
+    initial: ClassVar[Mapping[str, float]] = {"ms": 0.0}  # the average of squares
 
     @staticmethod
     def coefficients(h: Numbers, t: Any) -> Numbers:
@@ -129,11 +118,8 @@ class RMSpropGraves(GradientMethod):
         super().__init__(lr=lr, alpha=alpha, momentum=momentum, eps=eps)
 
     real_states = frozenset(["n"])
-
-    @staticmethod
-    def states(h: Numbers) -> Mapping[str, float]:
-        """Return the names of the state: averages of squares and of gradients, and the last step."""
-        return {"n": 0.0, "g": 0.0, "delta": 0.0}
+    # averages of squares and of gradients, and the last step
+    initial: ClassVar[Mapping[str, float]] = {"n": 0.0, "g": 0.0, "delta": 0.0}
 
     @staticmethod
     def coefficients(h: Numbers, t: Any) -> Numbers:
@@ -168,11 +154,8 @@ class SMORMS3(GradientMethod):
         super().__init__(lr=lr, eps=eps)
 
     real_states = frozenset(["mem", "g2"])
-
-    @staticmethod
-    def states(h: Numbers) -> Mapping[str, float]:
-        """Return the names of the state: the length of the memory, and averages of gradients and of squares."""
-        return {"mem": 1.0, "g": 0.0, "g2": 0.0}
+    # the length of the memory, and averages of gradients and of squares
+    initial: ClassVar[Mapping[str, float]] = {"mem": 1.0, "g": 0.0, "g2": 0.0}
 
     @staticmethod
     def step(xp: Namespace, w: Array, g: Array, s: dict[str, Array], c: Numbers) -> Array:
@@ -206,11 +189,7 @@ class MSVAG(GradientMethod):
         super().__init__(lr=lr, beta=beta, eta=eta, weight_decay_rate=weight_decay_rate)
 
     real_states = frozenset(["v"])
-
-    @staticmethod
-    def states(h: Numbers) -> Mapping[str, float]:
-        """Return the names of the state: averages of gradients and of squares."""
-        return {"m": 0.0, "v": 0.0}
+    initial: ClassVar[Mapping[str, float]] = {"m": 0.0, "v": 0.0}  # averages of gradients and of squares
 
     @staticmethod
     def coefficients(h: Numbers, t: Any) -> Numbers:

@@ -31,16 +31,19 @@ class Formula:
 
     Attributes
     ----------
+    initial : mapping
+        Names and initial values of the arrays that are kept for each parameter.
     real_states : frozenset of str
         States that are real for complex parameters: averages of squared moduli.
     """
 
+    initial: ClassVar[Mapping[str, float]] = {}
     real_states: ClassVar[frozenset[str]] = frozenset()
 
-    @staticmethod
-    def states(h: Numbers) -> Mapping[str, float]:
-        """Return the names and initial values of the arrays that are kept for each parameter."""
-        return {}
+    @classmethod
+    def states(cls, h: Numbers) -> Mapping[str, float]:
+        """Return `initial`; derived classes in which hyperparameters decide about states override this."""
+        return cls.initial
 
     @staticmethod
     def coefficients(h: Numbers, t: Any) -> Numbers:

@@ -1,7 +1,7 @@
 """Gradient descent, with and without momentum."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from xpgrad.optimizers.formula import Numbers, kept
 from xpgrad.optimizers.hyperparameter import HyperparameterProxy
@@ -36,10 +36,7 @@ class _Momentum(GradientMethod):
     def __init__(self, lr: Any = 0.01, momentum: Any = 0.9) -> None:
         super().__init__(lr=lr, momentum=momentum)
 
-    @staticmethod
-    def states(h: Numbers) -> Mapping[str, float]:
-        """Return the names of the state: the velocity."""
-        return {"v": 0.0}
+    initial: ClassVar[Mapping[str, float]] = {"v": 0.0}  # the velocity
 
 
 class MomentumSGD(_Momentum):
@@ -118,10 +115,7 @@ class Lion(GradientMethod):
     def __init__(self, lr: Any = 1e-4, beta1: Any = 0.9, beta2: Any = 0.99, weight_decay_rate: Any = 0.0) -> None:
         super().__init__(lr=lr, beta1=beta1, beta2=beta2, weight_decay_rate=weight_decay_rate)
 
-    @staticmethod
-    def states(h: Numbers) -> Mapping[str, float]:
-        """Return the names of the state: the average of the gradients."""
-        return {"m": 0.0}
+    initial: ClassVar[Mapping[str, float]] = {"m": 0.0}  # the average of the gradients
 
     @staticmethod
     def coefficients(h: Numbers, t: Any) -> Numbers:
