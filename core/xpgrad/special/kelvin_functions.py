@@ -5,6 +5,8 @@ Power series near 0, then the integrals of NIST DLMF 10.9 and 10.32, then Hankel
 
 import functools
 import math
+from collections.abc import Callable
+from typing import Any
 
 from xpgrad.graph.variable import Variable
 from xpgrad.special.bessel import angles, hankel
@@ -125,78 +127,45 @@ def _second_kind(xp: Namespace, x: Array, n: int, imaginary: bool) -> Array:
     return xp.where(xp.isinf(x) & (x > 0), 0.0, xp.where(x > 0, y, xp.where(x == 0, edge, math.nan * x)))
 
 
-@special(x=lambda xp, gy, x, n: gy * xp.special.ber_of(x, n=n + 1))
-def ber_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
-    """Derivative of `ber` of order `n`, elementwise."""
-    return _first_kind(xp, x, n, False)
+def _functions(
+    name: str, values: Callable[..., Array], imaginary: bool, note: str = ""
+) -> tuple[Callable[[AnyArray], Variable], Callable[[AnyArray], Variable], Callable[..., Variable]]:
+    """Return a Kelvin function, its derivative, and the function of its derivatives of any order."""
+    any_order = f"{name}_of"
+
+    def function(xp: Namespace, x: AnyArray, /) -> Array:
+        return getattr(xp.special, any_order)(x, n=0)
+
+    def of_order(xp: Namespace, x: AnyArray, /, n: int) -> Array:
+        return values(xp, x, n, imaginary)
+
+    def derivative(x: AnyArray, /) -> Variable:
+        y: Variable = made[1](x, n=1)
+        return y
+
+    texts = (
+        (function, name, f"Kelvin function {name}, elementwise.{note}"),
+        (derivative, f"{name}p", f"Return the derivative of `{name}`, elementwise."),
+        (
+            of_order,
+            any_order,
+            f"Derivative of `{name}` of order `n`, elementwise{', for positive `x`' if note else ''}.",
+        ),
+    )
+    for each, title, text in texts:
+        each.__name__ = each.__qualname__ = title
+        each.__doc__ = text
+    made: tuple[Any, Any] = (
+        special(x=lambda xp, gy, x: gy * getattr(xp.special, any_order)(x, n=1))(function),
+        special(x=lambda xp, gy, x, n: gy * getattr(xp.special, any_order)(x, n=n + 1))(of_order),
+    )
+    return made[0], derivative, made[1]
 
 
-@special(x=lambda xp, gy, x, n: gy * xp.special.bei_of(x, n=n + 1))
-def bei_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
-    """Derivative of `bei` of order `n`, elementwise."""
-    return _first_kind(xp, x, n, True)
-
-
-@special(x=lambda xp, gy, x, n: gy * xp.special.ker_of(x, n=n + 1))
-def ker_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
-    """Derivative of `ker` of order `n`, elementwise, for positive `x`."""
-    return _second_kind(xp, x, n, False)
-
-
-@special(x=lambda xp, gy, x, n: gy * xp.special.kei_of(x, n=n + 1))
-def kei_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
-    """Derivative of `kei` of order `n`, elementwise, for positive `x`."""
-    return _second_kind(xp, x, n, True)
-
-
-@special(x=lambda xp, gy, x: gy * xp.special.ber_of(x, n=1))
-def ber(xp: Namespace, x: AnyArray, /) -> Array:
-    """Kelvin function ber, elementwise."""
-    return xp.special.ber_of(x, n=0)
-
-
-@special(x=lambda xp, gy, x: gy * xp.special.bei_of(x, n=1))
-def bei(xp: Namespace, x: AnyArray, /) -> Array:
-    """Kelvin function bei, elementwise."""
-    return xp.special.bei_of(x, n=0)
-
-
-@special(x=lambda xp, gy, x: gy * xp.special.ker_of(x, n=1))
-def ker(xp: Namespace, x: AnyArray, /) -> Array:
-    """Kelvin function ker, elementwise.
-
-    At 0 the result is infinite, below it NaN.
-    """
-    return xp.special.ker_of(x, n=0)
-
-
-@special(x=lambda xp, gy, x: gy * xp.special.kei_of(x, n=1))
-def kei(xp: Namespace, x: AnyArray, /) -> Array:
-    """Kelvin function kei, elementwise.
-
-    Below 0 the result is NaN.
-    """
-    return xp.special.kei_of(x, n=0)
-
-
-def berp(x: AnyArray, /) -> Variable:
-    """Return the derivative of `ber`, elementwise."""
-    return ber_of(x, n=1)
-
-
-def beip(x: AnyArray, /) -> Variable:
-    """Return the derivative of `bei`, elementwise."""
-    return bei_of(x, n=1)
-
-
-def kerp(x: AnyArray, /) -> Variable:
-    """Return the derivative of `ker`, elementwise."""
-    return ker_of(x, n=1)
-
-
-def keip(x: AnyArray, /) -> Variable:
-    """Return the derivative of `kei`, elementwise."""
-    return kei_of(x, n=1)
+ber, berp, ber_of = _functions("ber", _first_kind, False)
+bei, beip, bei_of = _functions("bei", _first_kind, True)
+ker, kerp, ker_of = _functions("ker", _second_kind, False, "\n\nAt 0 the result is infinite, below it NaN.")
+kei, keip, kei_of = _functions("kei", _second_kind, True, "\n\nBelow 0 the result is NaN.")
 
 
 @composed
