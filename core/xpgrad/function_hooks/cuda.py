@@ -3,7 +3,7 @@
 from typing import Any, TextIO
 
 from xpgrad.backend.plugins import plugins
-from xpgrad.function_hooks.report import Around, Arrays, bytes_text, check_unit, ended, print_rows, suitable
+from xpgrad.function_hooks.report import BYTES, Around, Arrays, ended, print_report
 from xpgrad.graph.function_node import FunctionNode
 
 
@@ -108,13 +108,8 @@ class CupyMemoryProfileHook(Around):
         file : text stream, optional
             By default the standard output.
         """
-        check_unit("CupyMemoryProfileHook.print_report", unit)
-        summary = self.summary()
-        counts = [(record["used_bytes"], record["acquired_bytes"]) for record in summary.values()]
-        if unit == "auto":
-            unit = suitable([count for pair in counts for count in pair])
-        rows = [("FunctionName", "UsedBytes", "AcquiredBytes", "Occurrence")]
-        for (name, record), pair in zip(summary.items(), counts, strict=True):
-            used, acquired = bytes_text(pair, unit)
-            rows.append((name, used, acquired, str(record["occurrence"])))
-        print_rows(rows, file)
+        rows = (
+            (name, [record["used_bytes"], record["acquired_bytes"]], record["occurrence"])
+            for name, record in self.summary().items()
+        )
+        print_report("CupyMemoryProfileHook", ["UsedBytes", "AcquiredBytes"], rows, BYTES, unit, file)

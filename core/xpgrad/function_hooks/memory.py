@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple, TextIO
 
 from xpgrad.backend.plugins import plugins
-from xpgrad.function_hooks.report import bytes_text, check_unit, print_rows, suitable
+from xpgrad.function_hooks.report import BYTES, print_report
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.variable import as_array
 from xpgrad.watch.function_hook import FunctionHook
@@ -138,17 +138,12 @@ class MemoryHook(FunctionHook):
         file : text stream, optional
             By default the standard output.
         """
-        check_unit("MemoryHook.print_report", unit)
         summary = self.summary()
         keys = "allocated_bytes", "live_bytes", "bytes_at_peak"
         total = {key: sum(record[key] for record in summary.values()) for key in ("occurrence", *keys)}
-        if unit == "auto":
-            unit = suitable([total[key] for key in keys])
-        rows = [("FunctionName", "Allocated", "Live", "AtPeak", "Occurrence")]
-        for name, record in [*summary.items(), ("total", total)]:
-            allocated, live, at_peak = bytes_text([record[key] for key in keys], unit)
-            rows.append((name, allocated, live, at_peak, str(record["occurrence"])))
-        print_rows(rows, file)
+        found = [*summary.items(), ("total", total)]
+        rows = ((name, [record[key] for key in keys], record["occurrence"]) for name, record in found)
+        print_report("MemoryHook", ["Allocated", "Live", "AtPeak"], rows, BYTES, unit, file)
 
 
 def _note(ended: deque[int], key: int, _: weakref.ref[Any]) -> None:

@@ -1,40 +1,55 @@
 """What hooks that measure share: starts and ends of computations, and tables of text."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TextIO
 
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.watch.function_hook import FunctionHook
 
 BYTES = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40, "PB": 1 << 50}
+SECONDS = {"sec": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+Units = Mapping[str, float]
+Row = tuple[str, Sequence[float], int]
+"""A function, its numbers, and how often it was called."""
 
 
-def print_rows(rows: Sequence[Sequence[str]], file: TextIO | None) -> None:
-    """Print rows of text, their columns aligned to the right; on the standard output if `file` is None."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        line = "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True))
-        print(line, file=file or sys.stdout)
+def print_report(
+    title: str, head: Sequence[str], rows: Iterable[Row], units: Units, unit: str, file: TextIO | None
+) -> None:
+    """Print a table with columns aligned to the right; on the standard output if `file` is None.
+
+    Raises
+    ------
+    ValueError
+        `unit` is not in `units`, and does not request an automatic choice.
+    """
+    if unit not in units and unit not in ("auto", "auto_foreach"):
+        known = ", ".join(("auto", "auto_foreach", *units))
+        raise ValueError(f"{title}.print_report: unit must be {known}; got {unit!r}")
+    rows, each = list(rows), unit == "auto_foreach"
+    if unit == "auto":
+        unit = suitable(max((abs(number) for _, numbers, _ in rows for number in numbers), default=0), units)
+    lines = [("FunctionName", *head, "Occurrence")]
+    for name, numbers, count in rows:
+        texts = (in_unit(number, suitable(number, units) if each else unit, units) for number in numbers)
+        lines.append((name, *texts, str(count)))
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        print("  ".join(map(str.rjust, line, widths)), file=file or sys.stdout)
 
 
-def check_unit(title: str, unit: str) -> None:
-    """Raise ValueError unless `unit` is in `BYTES`, or requests an automatic choice."""
-    if unit not in BYTES and unit not in ("auto", "auto_foreach"):
-        known = ", ".join(("auto", "auto_foreach", *BYTES))
-        raise ValueError(f"{title}: unit must be {known}; got {unit!r}")
+def in_unit(number: float, unit: str, units: Units, space: str = "") -> str:
+    """Return a number as text in a unit."""
+    return f"{number / units[unit]:.2f}{space}{unit}"
 
 
-def bytes_text(counts: Sequence[int], unit: str) -> list[str]:
-    """Return numbers of bytes as text: in `unit`, or, for "auto_foreach", each in the unit that suits it."""
-    units = [suitable([count]) if unit == "auto_foreach" else unit for count in counts]
-    return [f"{count / BYTES[own]:.2f}{own}" for count, own in zip(counts, units, strict=True)]
-
-
-def suitable(counts: Sequence[int]) -> str:
-    """Return the unit for the largest of some numbers of bytes."""
-    largest = max(map(abs, counts), default=0)
-    return next((unit for unit, size in reversed(BYTES.items()) if largest >= size), "B")
+def suitable(number: float, units: Units) -> str:
+    """Return the largest unit that is not larger than a number, or else the smallest; the first unit for 0."""
+    if not number:
+        return next(iter(units))
+    fitting = [unit for unit in units if units[unit] <= abs(number)]
+    return max(fitting, key=units.__getitem__) if fitting else min(units, key=units.__getitem__)
 
 
 Arrays = tuple[Any, ...]

@@ -8,12 +8,11 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TextIO
 
 from xpgrad.backend.plugins import plugins
-from xpgrad.function_hooks.report import Around, Arrays, ended, print_rows
+from xpgrad.function_hooks.report import SECONDS, Around, Arrays, ended, in_unit, print_report, suitable
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.variable import constant_variable
 from xpgrad.watch.function_hook import FunctionHook
 
-UNITS = {"sec": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 MAX_LIVE_ROWS = 30
 
 
@@ -91,10 +90,8 @@ class TimerHook(Around):
         console : rich.console.Console, optional
             By default the standard output.
         """
-        try:
-            from rich.live import Live  # some 50 ms
-        except ImportError:
-            raise ImportError("TimerHook.live: the package rich is not installed; pip install rich") from None
+        from rich.live import Live  # some 50 ms
+
         totals: dict[str, dict[str, Any]] = {}
         seen = 0
 
@@ -117,17 +114,8 @@ class TimerHook(Around):
         file : text stream, optional
             By default the standard output.
         """
-        if unit not in UNITS and unit not in ("auto", "auto_foreach"):
-            known = ", ".join(("auto", "auto_foreach", *UNITS))
-            raise ValueError(f"TimerHook.print_report: unit must be {known}; got {unit!r}")
-        summary = self.summary()
-        if unit == "auto":
-            unit = _suitable(max((record["elapsed_time"] for record in summary.values()), default=0.0))
-        rows = [("FunctionName", "ElapsedTime", "Occurrence")]
-        for name, record in summary.items():
-            own = _suitable(record["elapsed_time"]) if unit == "auto_foreach" else unit
-            rows.append((name, f"{record['elapsed_time'] * UNITS[own]:.2f}{own}", str(record["occurrence"])))
-        print_rows(rows, file)
+        rows = ((name, [record["elapsed_time"]], record["occurrence"]) for name, record in self.summary().items())
+        print_report("TimerHook", ["ElapsedTime"], rows, SECONDS, unit, file)
 
 
 def _added(totals: dict[str, dict[str, Any]], history: Iterable[tuple[str, float]]) -> dict[str, dict[str, Any]]:
@@ -143,25 +131,19 @@ def _table(totals: dict[str, dict[str, Any]]) -> Any:
     from rich.table import Table
 
     whole = sum(record["elapsed_time"] for record in totals.values())
-    unit = _suitable(whole)
-    table = Table(title=f"TimerHook: {whole * UNITS[unit]:.2f} {unit}")
+    unit = suitable(whole, SECONDS)
+    table = Table(title=f"TimerHook: {in_unit(whole, unit, SECONDS, ' ')}")
     table.add_column("function")
     for title in ("time", "share", "calls", "per call"):
         table.add_column(title, justify="right")
     for name, record in sorted(totals.items(), key=lambda item: -item[1]["elapsed_time"])[:MAX_LIVE_ROWS]:
         seconds, count = record["elapsed_time"], record["occurrence"]
-        each = _suitable(seconds / count)
-        table.add_row(
-            name, f"{seconds * UNITS[unit]:.2f} {unit}", f"{seconds / whole if whole else 0.0:.0%}", f"{count:,}",
-            f"{seconds / count * UNITS[each]:.2f} {each}",
-        )  # fmt: skip
+        each = seconds / count
+        texts = (in_unit(seconds, unit, SECONDS, " "), in_unit(each, suitable(each, SECONDS), SECONDS, " "))
+        table.add_row(name, texts[0], f"{seconds / whole if whole else 0.0:.0%}", f"{count:,}", texts[1])
     if len(totals) > MAX_LIVE_ROWS:
         table.add_row(f"and {len(totals) - MAX_LIVE_ROWS} more", "", "", "", "")
     return table
-
-
-def _suitable(seconds: float) -> str:
-    return next((unit for unit, factor in UNITS.items() if seconds * factor >= 1), "ns" if seconds else "sec")
 
 
 def _wait(arrays: tuple[Any, ...]) -> None:
