@@ -1,6 +1,6 @@
 """`BSpline`: splines as sums of basis splines, with gradients by knots, coefficients and arguments."""
 
-import math
+import functools
 import operator
 from typing import Any
 
@@ -42,27 +42,18 @@ class BSpline:
 
     def __call__(self, x: Any, nu: int = 0, extrapolate: bool | str | None = None) -> Variable:
         """Return the value, or the derivative of the order `nu`, at `x`."""
-        if nu < 0:
-            raise ValueError(f"BSpline: expected an order of the derivative of at least 0, got {nu}")
-        spline = self.derivative(nu) if nu else self
-        outside = self.extrapolate if extrapolate is None else extrapolate
-        return evaluated(x, self.t, self.axis, lambda v: spline._at(v, outside), "BSpline")
+        return evaluated(self, x, self._ends, nu, extrapolate, lambda v: (self.derivative(nu) if nu else self)._at(v))
 
-    def _at(self, v: Variable, outside: bool | str) -> Variable:
-        n = self.t.shape[0] - self.k - 1
-        first, last = self.t[self.k], self.t[n]
-        if outside == "periodic":
-            v = first + xpa.remainder(v - first, last - first)
+    @property
+    def _ends(self) -> tuple[Variable, Variable]:
+        return self.t[self.k], self.t[self.t.shape[0] - self.k - 1]
+
+    def _at(self, v: Variable) -> Variable:
         at, w = basis(self.t, v, self.k)
         wide = (-1, *(1,) * (self.c.ndim - 1))
-        total: Any = None
-        for j, weight in enumerate(w):
-            term = xpa.reshape(weight, wide) * xpa.take(self.c, at + (j - self.k), axis=0)
-            total = term if total is None else total + term
-        if outside is False:
-            total = xpa.where(xpa.reshape((v >= first) & (v <= last), wide), total, math.nan)
-        found: Variable = total
-        return found
+        parts = (xpa.take(self.c, at + (j - self.k), axis=0) for j in range(len(w)))
+        terms = (xpa.reshape(weight, wide) * part for weight, part in zip(w, parts, strict=True))
+        return functools.reduce(operator.add, terms)
 
     def derivative(self, nu: int = 1) -> "BSpline":
         """Return the derivative of the order `nu`; of a negative order, the integral."""
@@ -95,11 +86,10 @@ class BSpline:
     def integrate(self, a: Any, b: Any, extrapolate: bool | str | None = None) -> Variable:
         """Return the integral from `a` to `b`, continued as by `__call__`, but by 0 if not at all."""
         outside, found = self.extrapolate if extrapolate is None else extrapolate, self.antiderivative()
-        first, last = self.t[self.k], self.t[self.t.shape[0] - self.k - 1]
         if outside == "periodic":
-            return periodic_integral(found, a, b, first, last)
+            return periodic_integral(found, a, b, *self._ends)
         if not outside:
-            a, b = (xpa.clip(beside(self.t, end, "integrate"), first, last) for end in (a, b))
+            a, b = (xpa.clip(beside(self.t, end, "integrate"), *self._ends) for end in (a, b))
         return found(b, extrapolate=True) - found(a, extrapolate=True)
 
 

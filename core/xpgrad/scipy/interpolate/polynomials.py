@@ -1,6 +1,8 @@
 """`PPoly`: piecewise polynomials, in powers of the distance from the beginning of each piece."""
 
+import functools
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from xpgrad import array_api as xpa
@@ -62,13 +64,24 @@ def piece(x: Variable, v: Variable, first: int, last: int) -> Variable:
     return xpa.clip(found, first, last)
 
 
-def evaluated(v: Any, x: Variable, axis: int, function: Any, name: str) -> Variable:
+def evaluated(
+    spline: Any, v: Any, ends: tuple[Variable, Variable], nu: int, extrapolate: bool | str | None, function: Any
+) -> Variable:
     """Return the values of an interpolant at `v`, whose axes replace the axis of the interpolated values.
 
     `function` takes a vector of arguments, which are along the first axis of its result.
     """
-    v = beside(x, v, name)
-    y = function(xpa.reshape(v, (-1,)))
+    (first, last), axis, name = ends, spline.axis, type(spline).__name__
+    if nu < 0:
+        raise ValueError(f"{name}: expected an order of the derivative of at least 0, got {nu}")
+    outside = spline.extrapolate if extrapolate is None else extrapolate
+    v = beside(first, v, name)
+    flat = xpa.reshape(v, (-1,))
+    if outside == "periodic":
+        flat = first + xpa.remainder(flat - first, last - first)
+    y = function(flat)
+    if outside is False:
+        y = xpa.where(xpa.reshape((flat >= first) & (flat <= last), (-1, *(1,) * (y.ndim - 1))), y, math.nan)
     shape = y.shape[1:]
     y = xpa.reshape(y, (*v.shape, *shape))
     order = [*range(v.ndim, v.ndim + axis), *range(v.ndim), *range(v.ndim + axis, v.ndim + len(shape))]
@@ -84,6 +97,11 @@ def periodic_integral(found: Any, a: Any, b: Any, first: Variable, last: Variabl
         rest = found(first + v - turns * (last - first), extrapolate=True)
         values.append(turns * (found(last, extrapolate=True) - found(first, extrapolate=True)) + rest)
     return values[1] - values[0]
+
+
+def _horner(c: Sequence[Variable], x: Variable) -> Variable:
+    """Return the polynomial of `x` with coefficients in descending powers."""
+    return functools.reduce(lambda total, each: total * x + each, c)
 
 
 class PPoly:
@@ -123,28 +141,14 @@ class PPoly:
         nu : int
         extrapolate : bool or "periodic", optional
         """
-        outside, name = self.extrapolate if extrapolate is None else extrapolate, type(self).__name__
-        if nu < 0:
-            raise ValueError(f"{name}: expected an order of the derivative of at least 0, got {nu}")
-        return evaluated(x, self.x, self.axis, lambda v: self._at(v, nu, outside), name)
+        return evaluated(self, x, (self.x[0], self.x[-1]), nu, extrapolate, lambda v: self._at(v, nu))
 
-    def _at(self, v: Variable, nu: int, outside: bool | str) -> Variable:
-        first, last = self.x[0], self.x[-1]
-        if outside == "periodic":
-            v = first + xpa.remainder(v - first, last - first)
+    def _at(self, v: Variable, nu: int) -> Variable:
         at = piece(self.x, v, 0, self.x.shape[0] - 2)
-        wide = (-1, *(1,) * (self.c.ndim - 2))
-        step = xpa.reshape(v - xpa.take(self.x, at), wide)
-        c = xpa.take(self.c, at, axis=1)
-        total: Any = None
-        for k in range(self.c.shape[0] - nu):
-            power = self.c.shape[0] - 1 - k
-            term = c[k, ...] * float(math.perm(power, nu))
-            total = term if total is None else total * step + term
-        found: Variable = xpa.zeros_like(c[0, ...]) if total is None else total
-        if outside is False:
-            found = xpa.where(xpa.reshape((v >= first) & (v <= last), wide), found, math.nan)
-        return found
+        step = xpa.reshape(v - xpa.take(self.x, at), (-1, *(1,) * (self.c.ndim - 2)))
+        c, k = xpa.take(self.c, at, axis=1), self.c.shape[0]
+        terms = [c[i, ...] * float(math.perm(k - 1 - i, nu)) for i in range(k - nu)]
+        return _horner(terms, step) if terms else xpa.zeros_like(c[0, ...])
 
     def derivative(self, nu: int = 1) -> "PPoly":
         """Return the derivative of the order `nu`; of a negative order, the integral."""
@@ -171,10 +175,7 @@ class PPoly:
     def _integral(self) -> "PPoly":
         k, step = self.c.shape[0], xpa.reshape(self.x[1:] - self.x[:-1], (-1, *(1,) * (self.c.ndim - 2)))
         c = [self.c[i, ...] / float(k - i) for i in range(k)]
-        total: Any = c[0]
-        for each in c[1:]:
-            total = total * step + each
-        sums = xpa.cumulative_sum(total * step, axis=0, include_initial=True)
+        sums = xpa.cumulative_sum(_horner(c, step) * step, axis=0, include_initial=True)
         outside = self.extrapolate if self.extrapolate != "periodic" else False
         return self._of(xpa.stack([*c, sums[:-1, ...]]), outside)
 

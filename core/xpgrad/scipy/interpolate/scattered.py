@@ -121,23 +121,17 @@ class RegularGridInterpolator:
         counts = table.shape[:n]
         table = xpa.reshape(table, (math.prod(counts), *tail))
         wide = (-1, *(1,) * len(tail))
-        total: Any = None
+        terms = []
         for corner in itertools.product(*taps):
+            flat: Any = 0
+            for (place, _), count in zip(corner, counts, strict=True):
+                flat = flat * count + place
             weight = functools.reduce(operator.mul, (w for _, w in corner))
-            term = xpa.reshape(weight, wide) * xpa.take(table, _flat([at for at, _ in corner], counts), axis=0)
-            total = term if total is None else total + term
+            terms.append(xpa.reshape(weight, wide) * xpa.take(table, flat, axis=0))
+        y: Variable = functools.reduce(operator.add, terms)
         if self.fill_value is not None and not self.bounds_error:
-            total = xpa.where(xpa.reshape(inside, wide), total, self.fill_value)
-        found: Variable = total
-        return found
-
-
-def _flat(places: list[Variable], counts: Sequence[int]) -> Variable:
-    at: Any = 0
-    for place, count in zip(places, counts, strict=True):
-        at = at * count + place
-    found: Variable = at
-    return found
+            y = xpa.where(xpa.reshape(inside, wide), y, self.fill_value)
+        return y
 
 
 def _thin_plate(r2: Variable) -> Variable:

@@ -22,9 +22,7 @@ def _weights(sigma: Any, order: int, radius: int) -> list[Any]:
     exp = xpa.exp if isinstance(sigma, Variable) else math.exp
     inverse = 1.0 / (sigma * sigma)
     phi = [exp(inverse * (-0.5 * k * k)) for k in range(-radius, radius + 1)]
-    total = phi[0]
-    for each in phi[1:]:
-        total = total + each
+    whole = sum(phi[1:], start=phi[0])
     polynomial: list[Any] = [1.0]  # q of the derivative q * phi: a step is q' - q * k / sigma**2
     for _ in range(order):
         grown: list[Any] = [0.0] * (len(polynomial) + 1)
@@ -35,10 +33,8 @@ def _weights(sigma: Any, order: int, radius: int) -> list[Any]:
         polynomial = grown
     found = []
     for k, each in zip(range(-radius, radius + 1), phi, strict=True):
-        factor: Any = 0.0
-        for power, c in enumerate(polynomial):
-            factor = factor + c * float(k) ** power
-        found.append(factor * each / total)
+        factor: Any = sum((c * float(k) ** power for power, c in enumerate(polynomial)), 0.0)
+        found.append(factor * each / whole)
     return found[::-1]  # of a correlation
 
 

@@ -12,6 +12,7 @@ from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.scipy.operands import beside, inexact, known, one_axis, real_part_of, reference, resized, zeros_beside
+from xpgrad.scipy.signal.smoothing import continued
 from xpgrad.types import AnyArray, Array, Namespace
 
 BLOCK = 128
@@ -106,10 +107,7 @@ def _impulse(xp: Namespace, a: Array, size: int) -> Any:
     found = [one]
     for n in range(1, size):
         terms = [a[..., k - 1 : k] * found[n - k] for k in range(1, min(n, a.shape[-1]) + 1)]
-        total = terms[0] if terms else xp.zeros_like(one)
-        for term in terms[1:]:
-            total = total + term
-        found.append(-total)
+        found.append(-sum(terms[1:], start=terms[0]) if terms else -xp.zeros_like(one))
     return xp.concat(found, axis=-1)
 
 
@@ -119,10 +117,7 @@ def _carried(xp: Namespace, a: Array, state: Array, m: int) -> Any:
     columns = []
     for i in range(min(m, order)):
         terms = [a[..., k - 1] * state[..., known - (k - i)] for k in range(i + 1, order + 1) if k - i <= known]
-        total = xp.zeros_like(state[..., 0])
-        for term in terms:
-            total = total + term
-        columns.append(total)
+        columns.append(sum(terms, start=xp.zeros_like(state[..., 0])))
     if m > order:
         columns += [xp.zeros_like(state[..., 0])] * (m - order)
     return xp.stack(columns, axis=-1)
@@ -280,14 +275,7 @@ def filtfilt(
     edge, n = 0 if padtype is None else edge, x.shape[-1]
     if not 0 <= edge < n:
         raise ShapeError(f"filtfilt: expected more than padlen={edge} elements along axis {axis}, got {n}")
-    if edge:
-        left, right = xpa.flip(x[..., 1 : edge + 1], axis=-1), xpa.flip(x[..., n - 1 - edge : n - 1], axis=-1)
-        first, last = x[..., :1], x[..., n - 1 :]
-        if padtype == "odd":
-            left, right = 2.0 * first - left, 2.0 * last - right
-        elif padtype == "constant":
-            left, right = (xpa.broadcast_to(end, left.shape) for end in (first, last))
-        x = xpa.concat([left, x, right], axis=-1)
+    x = continued(x, edge, padtype)
     zi = lfilter_zi(b, a)
     for _ in range(2):
         x = xpa.flip(lfilter(b, a, x, -1, zi * x[..., :1])[0], axis=-1)

@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import operator
 from typing import Any
 
 from xpgrad import array_api as xpa
@@ -10,11 +11,26 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable
 from xpgrad.ops.padding import pad
-from xpgrad.scipy.operands import beside, from_host, inexact, numbers_beside, one_axis, required
+from xpgrad.scipy.operands import beside, from_host, inexact, numbers_beside, one_axis, padded, required
 from xpgrad.types import AnyArray, Array, integers
 
 PADDING = {"mirror": "reflect", "nearest": "edge", "wrap": "wrap"}
 """Modes of `pad` by SciPy's names; in the mode "constant", the value may be a Variable."""
+
+
+def continued(x: Variable, count: int, boundary: str | None) -> Variable:
+    """Return a signal continued by `count` elements at both ends: zeros, reflections ("even", "odd") or constants."""
+    if boundary is None or not count:
+        return x
+    n = x.shape[-1]
+    if boundary == "zeros":
+        return padded(x, x.ndim - 1, count, count)
+    left, right = xpa.flip(x[..., 1 : count + 1], axis=-1), xpa.flip(x[..., n - 1 - count : n - 1], axis=-1)
+    if boundary == "odd":
+        left, right = 2.0 * x[..., :1] - left, 2.0 * x[..., n - 1 :] - right
+    elif boundary == "constant":
+        left, right = (xpa.broadcast_to(end, left.shape) for end in (x[..., :1], x[..., n - 1 :]))
+    return xpa.concat([left, x, right], axis=-1)
 
 
 @functools.lru_cache(maxsize=64)
@@ -70,15 +86,13 @@ def savgol_filter(
         else:
             y = pad(y, [(0, 0)] * (y.ndim - 1) + [(before, half)], PADDING[mode])
         n += before + half
-    total: Any = None
-    for k in range(window_length):
-        term = float(weights[k]) * y[..., k : n - window_length + 1 + k]
-        total = term if total is None else total + term
+    terms = (float(weights[k]) * y[..., k : n - window_length + 1 + k] for k in range(window_length))
+    found: Variable = functools.reduce(operator.add, terms)
     if mode == "interp":
         edges = from_host(y, _polynomial(window_length, polyorder, deriv).T)
         first, last = xpa.matmul(y[..., :window_length], edges), xpa.matmul(y[..., n - window_length :], edges)
-        total = xpa.concat([first[..., :half], total[..., half - before :], last[..., window_length - half :]], axis=-1)
-    return xpa.moveaxis(total / delta**deriv if deriv else total, -1, along)
+        found = xpa.concat([first[..., :half], found[..., half - before :], last[..., window_length - half :]], axis=-1)
+    return xpa.moveaxis(found / delta**deriv if deriv else found, -1, along)
 
 
 @in_single_precision

@@ -20,6 +20,7 @@ from xpgrad.scipy.operands import (
     resized,
     zeros_beside,
 )
+from xpgrad.scipy.signal.smoothing import continued
 from xpgrad.scipy.signal.smoothing import detrend as without_trend
 from xpgrad.types import AnyArray
 
@@ -113,21 +114,6 @@ def _spectra(
     return frequencies, xpa.fft.fft(parts if x.node.spec.complex else parts + 0j)
 
 
-def _bounded(x: Variable, count: int, boundary: str | None) -> Variable:
-    """Return `x` continued at both ends."""
-    if boundary is None or not count:
-        return x
-    n = x.shape[-1]
-    if boundary == "zeros":
-        return padded(x, x.ndim - 1, count, count)
-    left, right = xpa.flip(x[..., 1 : count + 1], axis=-1), xpa.flip(x[..., n - 1 - count : n - 1], axis=-1)
-    if boundary == "odd":
-        left, right = 2.0 * x[..., :1] - left, 2.0 * x[..., n - 1 :] - right
-    elif boundary == "constant":
-        left, right = (xpa.broadcast_to(end, left.shape) for end in (x[..., :1], x[..., n - 1 :]))
-    return xpa.concat([left, x, right], axis=-1)
-
-
 @in_single_precision
 def stft(
     x: AnyArray, fs: float = 1.0, window: Any = "hann", nperseg: int | None = 256, noverlap: int | None = None,
@@ -169,7 +155,7 @@ def stft(
     x = xpa.moveaxis(x, along, -1)
     w, step = _window(x, window, nperseg, noverlap, x.shape[-1], 2, "stft")
     nperseg = w.shape[0]
-    x = _bounded(x, nperseg // 2, boundary)
+    x = continued(x, nperseg // 2, boundary)
     if padded:
         x = resized(x, x.ndim - 1, x.shape[-1] + -(x.shape[-1] - nperseg) % step)
     frequencies, y = _spectra(x, w, fs, step, nfft, detrend, return_onesided, axis, "stft")
