@@ -2,6 +2,9 @@
 
 The public names are listed in ``__all__`` of each module. The package is imported at its first use, not by ``import
 xpgrad``.
+
+Functions raise `InvalidType` for arguments of other shapes, dtypes or numbers than described, and ValueError for other
+values of an option. The section "Raises" of a function has its further errors.
 """
 
 # ruff: noqa: F403

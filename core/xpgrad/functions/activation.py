@@ -296,11 +296,6 @@ def swish(x: AnyArray, beta: Operand) -> Variable:
     x : Variable or array, real floating-point
     beta : Variable, array or float
         Of the shape of `x` from axis 1 on, as far as it has axes: one for each feature, or one for all.
-
-    Raises
-    ------
-    InvalidType
-        Shapes do not fit, or a dtype is not real floating-point.
     """
     if (type(beta) is float or type(beta) is int) and math.isfinite(beta):
         checks.real_floating(x, "swish")

@@ -142,11 +142,6 @@ def scaled_dot_product_attention(
     -------
     Variable, shape (*B, N, D)
 
-    Raises
-    ------
-    InvalidType
-        A dtype is not as above, or the shapes do not fit.
-
     Notes
     -----
     If the mask is not floating-point and the axes B are equal, the graph does not keep many weights, but recomputes the

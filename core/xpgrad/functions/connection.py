@@ -61,8 +61,6 @@ def linear(x: AnyArray, W: AnyArray, b: AnyArray | None = None, n_batch_axes: in
 
     Raises
     ------
-    InvalidType
-        A dtype is not real floating-point, or the shapes do not fit.
     ValueError
         `n_batch_axes` is less than 1.
     """
@@ -124,8 +122,6 @@ def bilinear(
 
     Raises
     ------
-    InvalidType
-        A dtype is not real floating-point, or the shapes do not fit.
     ValueError
         One or two of `V1`, `V2` and `b` are None.
 
@@ -163,11 +159,6 @@ def bias(x: AnyArray, y: AnyArray, axis: int = 1) -> Variable:
         Of the shape of `x` from `axis` on, as far as it has axes.
     axis : int
         The axis of `x` that is the first axis of `y`.
-
-    Raises
-    ------
-    InvalidType
-        Dtypes or shapes are not as above.
     """
     return as_variable(x) + _aligned("bias", x, y, axis)
 
@@ -187,11 +178,6 @@ def linear_interpolate(p: AnyArray, x: AnyArray, y: AnyArray) -> Variable:
     Parameters
     ----------
     p, x, y : Variable or array, real floating-point
-
-    Raises
-    ------
-    InvalidType
-        Dtypes or shapes differ, or the dtype is not real floating-point.
     """
     specs = [real_floating(each, "linear_interpolate", name) for name, each in (("p", p), ("x", x), ("y", y))]
     if any(spec.shape != specs[0].shape or spec.dtype != specs[0].dtype for spec in specs):
@@ -226,8 +212,6 @@ def embed_id(x: AnyArray, W: AnyArray, ignore_label: int | None = None) -> Varia
 
     Raises
     ------
-    InvalidType
-        Dtypes or shapes are not as above.
     ValueError
         In debug mode, an index in `x` is neither a row number nor `ignore_label`. Otherwise the result is up to the
         array's library.

@@ -156,8 +156,6 @@ def _convolved(
     ------
     InvalidType
         Shapes do not fit, a dtype is not floating-point, or no window fits.
-    ValueError
-        An option is out of range.
     """
     spec = images(x, function, ndim)
     filters, ksize = _filters(function, spec, W, groups)
@@ -273,8 +271,6 @@ def _deconvolved(
     ------
     InvalidType
         Shapes or `outsize` do not fit, a dtype is not floating-point, or the result would have no elements.
-    ValueError
-        An option is out of range.
     """
     spec = images(x, function, ndim)
     filters, ksize = _filters(function, spec, W, groups)
@@ -328,11 +324,6 @@ def local_convolution_2d(x: AnyArray, W: AnyArray, b: AnyArray | None = None, st
     -------
     Variable, shape (N, out, OH, OW)
         In the dtype of `x`, as from `convolution_2d`.
-
-    Raises
-    ------
-    InvalidType
-        Shapes do not fit, or a dtype is not floating-point.
     """
     name = "local_convolution_2d"
     spec, filters = images(x, name, 2), known_spec(W, name)
@@ -373,8 +364,6 @@ def shift(x: AnyArray, ksize: Size = 3, dilate: Size = 1) -> Variable:
 
     Raises
     ------
-    InvalidType
-        `x` is not of that shape or dtype.
     ValueError
         `ksize` is not odd.
 

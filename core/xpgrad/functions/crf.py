@@ -36,13 +36,6 @@ def crf1d(cost: AnyArray, xs: Sequence[AnyArray], ys: Sequence[AnyArray], reduce
     -------
     Variable, shape () or (B,)
 
-    Raises
-    ------
-    InvalidType
-        Dtypes or shapes are not as above.
-    ValueError
-        `reduce` has another value.
-
     References
     ----------
     Lafferty, McCallum, Pereira: Conditional random fields, 2001.

@@ -45,12 +45,8 @@ def connectionist_temporal_classification(
 
     Raises
     ------
-    InvalidType
-        Dtypes or shapes are not as above.
     TypeError
         `x` is not a list or tuple.
-    ValueError
-        An option has another value.
 
     References
     ----------

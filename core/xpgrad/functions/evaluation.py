@@ -42,11 +42,6 @@ def accuracy(y: AnyArray, t: AnyArray, ignore_label: int | None = None) -> Varia
     -------
     Variable, shape ()
         From 0 to 1, with the dtype of `y`; it has no gradient.
-
-    Raises
-    ------
-    InvalidType
-        Dtypes or shapes are not as above.
     """
     spec, target = real_floating(y, "accuracy", "y"), integral(t, "accuracy")
     if spec.ndim < 2 or not spec.shape[1]:
@@ -80,11 +75,6 @@ def binary_accuracy(y: AnyArray, t: AnyArray) -> Variable:
     -------
     Variable, shape ()
         From 0 to 1, with the dtype of `y`; it has no gradient.
-
-    Raises
-    ------
-    InvalidType
-        Dtypes or shapes are not as above.
     """
     spec, target = real_floating(y, "binary_accuracy", "y"), integral(t, "binary_accuracy")
     if target.shape != spec.shape:
@@ -128,13 +118,6 @@ def r2_score(
     -------
     Variable, shape () or D
         At most 1, with the dtype of `pred`; 0 for outputs with constant true values. It has no gradient.
-
-    Raises
-    ------
-    InvalidType
-        Dtypes or shapes are not as above.
-    ValueError
-        `multioutput` has another value.
     """
     require_option("r2_score", "multioutput", multioutput, ("uniform_average", "raw_values"))
     spec, actual = real_floating(pred, "r2_score", "pred"), real_floating(true, "r2_score", "true")
@@ -191,8 +174,6 @@ def classification_summary(
 
     Raises
     ------
-    InvalidType
-        Dtypes or shapes are not as above.
     ValueError
         `label_num` cannot be derived without labels; or, in debug mode, a label is not below it.
     """

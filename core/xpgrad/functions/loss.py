@@ -162,10 +162,6 @@ def softmax_cross_entropy(
 
     Raises
     ------
-    InvalidType
-        Dtypes or shapes are not as above.
-    ValueError
-        An option has another value.
     IndexError
         A label is not a class; where the library checks indices (on the host, except JAX), and everywhere in debug
         mode. Else the loss is NaN.

@@ -39,10 +39,6 @@ def hinge(x: AnyArray, t: AnyArray, norm: str = "L1", reduce: str = "mean") -> V
 
     Raises
     ------
-    InvalidType
-        Dtypes or shapes are not as above.
-    ValueError
-        An option has another value.
     IndexError
         A label is not a class; where the library checks indices (on the host, except JAX). Else the loss is NaN.
     """
@@ -167,13 +163,6 @@ def discriminative_margin_based_clustering_loss(
         Mean over the pixels of an instance of ``max(0, distance - delta_v) ** 2``, averaged over instances; mean over
         images and pairs of instances of ``max(0, 2 * delta_d - distance) ** 2``; and the norm of each instance's
         means, divided by N, averaged over instances. The mean of an instance that is not there is 0.
-
-    Raises
-    ------
-    InvalidType
-        Dtypes or shapes are not as above.
-    ValueError
-        `norm` or `max_embedding_dim` has another value.
 
     References
     ----------

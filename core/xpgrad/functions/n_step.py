@@ -80,11 +80,6 @@ def n_step_lstm(
     ys : tuple of Variable, shapes (B_t, N)
         Output of the last layer at each step.
 
-    Raises
-    ------
-    InvalidType
-        Dtypes, shapes or numbers of arrays are not as above.
-
     Notes
     -----
     The order of the weights is the order in Chainer's computation, in PyTorch and in cuDNN; the formulas in Chainer's
@@ -190,11 +185,6 @@ def n_step_rnn(
     -------
     hy : Variable, shape (L, B, N)
     ys : tuple of Variable, shapes (B_t, N)
-
-    Raises
-    ------
-    ValueError
-        `activation` has another value.
     """
     hy, ys = _run(_plain("n_step_rnn", activation), n_layers, dropout_ratio, (hx,), ws, bs, xs)
     return hy, ys

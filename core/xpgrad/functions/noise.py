@@ -92,8 +92,6 @@ def zoneout(h: AnyArray, x: AnyArray, ratio: float = 0.5) -> Variable:
     ------
     ValueError
         `ratio` is out of range.
-    InvalidType
-        Dtypes or shapes are not as above.
 
     References
     ----------
@@ -134,11 +132,6 @@ def gaussian(mean: AnyArray, ln_var: AnyArray, *, eps: AnyArray | None = None, r
     Returns
     -------
     Variable, or tuple of Variable and array
-
-    Raises
-    ------
-    InvalidType
-        Dtypes or shapes are not as above.
 
     References
     ----------
@@ -229,8 +222,6 @@ def simplified_dropconnect(
     ------
     ValueError
         `ratio` is out of range.
-    InvalidType
-        Dtypes or shapes are not as above.
 
     References
     ----------

@@ -191,8 +191,6 @@ def batch_normalization(
 
     Raises
     ------
-    InvalidType
-        Shapes do not fit, or a dtype is not real floating-point.
     ValueError
         An axis is given twice or is out of range.
     TypeError
@@ -248,8 +246,6 @@ def fixed_batch_normalization(
 
     Raises
     ------
-    InvalidType
-        Shapes do not fit, or a dtype is not real floating-point.
     ValueError
         An axis is given twice or is out of range.
     """
@@ -310,8 +306,6 @@ def group_normalization(x: AnyArray, groups: int, gamma: AnyArray, beta: AnyArra
 
     Raises
     ------
-    InvalidType
-        Shapes do not fit, or a dtype is not real floating-point.
     ValueError
         The channels cannot be cut into `groups` equal parts.
 

@@ -115,8 +115,6 @@ def _max_pooling(
     ------
     InvalidType
         The shape or dtype of `x` is another, or no window fits.
-    ValueError
-        An option is out of range.
     """
     spec = require_real_floating(images(x, function, ndim), function)
     geometry = _geometry_on(function, spec, ksize, stride, pad, cover_all)
@@ -196,8 +194,6 @@ def _unpooling(
     ------
     InvalidType
         The shape or dtype of `x` is another, or the result would have no elements.
-    ValueError
-        An option is out of range.
     """
     spec = images(x, function, ndim)
     return unpool(x, geometry=_geometry_under(function, spec, ksize, stride, pad, outsize, cover_all))

@@ -80,13 +80,6 @@ def huber_loss(x: AnyArray, t: AnyArray, delta: float, reduce: str = "sum_along_
     -------
     Variable, shape of `x`, without axis 1 unless `reduce` is "no"
 
-    Raises
-    ------
-    InvalidType
-        Dtypes or shapes are not as above.
-    ValueError
-        `reduce` has another value.
-
     References
     ----------
     Huber: Robust estimation of a location parameter, 1964.

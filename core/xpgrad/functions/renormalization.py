@@ -59,8 +59,6 @@ def batch_renormalization(
 
     Raises
     ------
-    InvalidType
-        Shapes do not fit, or a dtype is not real floating-point.
     ValueError
         `rmax` is less than 1, or `dmax` is negative.
     TypeError

@@ -141,8 +141,6 @@ def roi_average_pooling_2d(
 
     Raises
     ------
-    InvalidType
-        Shapes or dtypes are not as above.
     TypeError
         An option is not of the kind above, or out of range.
     """

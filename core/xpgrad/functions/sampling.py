@@ -40,13 +40,6 @@ def black_out(x: AnyArray, t: AnyArray, W: AnyArray, samples: AnyArray, reduce: 
     -------
     Variable, shape () or (N,)
 
-    Raises
-    ------
-    InvalidType
-        Dtypes or shapes are not as above.
-    ValueError
-        `reduce` has another value.
-
     References
     ----------
     Ji, Vishwanathan, Satish, Anderson, Dubey: BlackOut, 2016.
@@ -106,13 +99,6 @@ def negative_sampling(
     -------
     Variable, shape () or (N,); or tuple of it and an array
         ``softplus(-x @ w_t)`` plus the sum of ``softplus(x @ w_k)`` over the samples.
-
-    Raises
-    ------
-    InvalidType
-        Dtypes or shapes are not as above.
-    ValueError
-        `reduce` has another value.
 
     References
     ----------

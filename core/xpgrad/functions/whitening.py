@@ -75,8 +75,6 @@ def decorrelated_batch_normalization(
 
     Raises
     ------
-    InvalidType
-        Shapes do not fit, or a dtype is not real floating-point.
     ValueError
         The channels cannot be cut into `groups` equal parts.
     TypeError
@@ -125,8 +123,6 @@ def fixed_decorrelated_batch_normalization(
 
     Raises
     ------
-    InvalidType
-        Shapes do not fit, or a dtype is not real floating-point.
     ValueError
         The channels cannot be cut into `groups` equal parts.
     """

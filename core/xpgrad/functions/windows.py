@@ -226,8 +226,6 @@ def im2col(
     ------
     InvalidType
         The shape or dtype of `x` is another, or no window fits.
-    ValueError
-        An option is out of range.
     """
     spec = images(x, "im2col", 2)
     geometry = geometry_on("im2col", spec, per_axis(ksize, 2, "ksize", "im2col"), stride, pad, dilate, cover_all)
