@@ -11,6 +11,7 @@ from xpgrad.scipy.linalg.banded import solve_banded, solve_toeplitz, solveh_band
 from xpgrad.scipy.linalg.equations import (
     solve_continuous_are,
     solve_continuous_lyapunov,
+    solve_discrete_are,
     solve_discrete_lyapunov,
     solve_sylvester,
 )
@@ -21,7 +22,8 @@ from xpgrad.scipy.linalg.triangular import cho_factor, cho_solve, lu, lu_factor,
 __all__ = [
     "block_diag", "cho_factor", "cho_solve", "expm", "fractional_matrix_power", "khatri_rao", "logm", "lu", "lu_factor",
     "lu_solve", "null_space", "polar", "solve_banded", "solve_continuous_are", "solve_continuous_lyapunov",
-    "solve_discrete_lyapunov", "solve_sylvester", "solve_toeplitz", "solve_triangular", "solveh_banded", "sqrtm",
+    "solve_discrete_are", "solve_discrete_lyapunov", "solve_sylvester", "solve_toeplitz", "solve_triangular",
+    "solveh_banded", "sqrtm",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:

@@ -232,17 +232,51 @@ def solve_continuous_are(
     -------
     Variable, shape (M, M), Hermitian
     """
+    y: Variable = RiccatiSolution().apply(_reduced("solve_continuous_are", a, b, q, r, e, s))[0]
+    return y
+
+
+def solve_discrete_are(
+    a: AnyArray, b: AnyArray, q: AnyArray, r: AnyArray, e: AnyArray | None = None, s: AnyArray | None = None
+) -> Variable:
+    """Return the stabilising solution `x` of ``a^H x a - x - a^H x b (r + b^H x b)^-1 b^H x a + q = 0``.
+
+    Parameters
+    ----------
+    a, b, q, r
+        As for `solve_continuous_are`.
+    e : Variable or array, shape (M, M), nonsingular, optional
+    s : Variable or array, shape (M, N), optional
+        With these, ``a^H x a - e^H x e - (a^H x b + s) (r + b^H x b)^-1 (b^H x a + s^H) + q = 0``.
+
+    Returns
+    -------
+    Variable, shape (M, M), Hermitian
+    """
+    a, g, q = _reduced("solve_discrete_are", a, b, q, r, e, s)
+    n, spec = a.shape[-1], a.node.spec
+    eye = as_variable(spec.backend.namespace.eye(n, dtype=spec.dtype, device=spec.device))
+    transposed = adjoint(xpa, a, spec.complex)
+    total = [xpa.concat([a + eye, g], axis=-1), xpa.concat([-q, transposed + eye], axis=-1)]
+    difference = [xpa.concat([a - eye, -g], axis=-1), xpa.concat([-q, eye - transposed], axis=-1)]
+    # Cayley's transform of the symplectic pencil: the Hamiltonian matrix of a continuous equation with this solution
+    h = xpa.linalg.solve(xpa.concat(total, axis=-2), xpa.concat(difference, axis=-2))
+    y: Variable = RiccatiSolution().apply((h[..., :n, :n], -h[..., :n, n:], -h[..., n:, :n]))[0]
+    return y
+
+
+def _reduced(name: str, a: Any, b: Any, q: Any, r: Any, e: Any, s: Any) -> tuple[Variable, Variable, Variable]:
+    """Return `a`, ``b r^-1 b^H`` and `q` of the same equation without `e` and `s`."""
     given = [a, b, q, r, *(x for x in (e, s) if x is not None)]
-    known = iter(_promoted("solve_continuous_are", *given))
+    known = iter(_promoted(name, *given))
     a, b, q, r = (next(known) for _ in range(4))
     e = None if e is None else next(known)
     s = None if s is None else next(known)
-    square(a, "solve_continuous_are")
+    square(a, name)
     m, n = a.shape[-1], b.shape[-1]
     if b.shape[-2:-1] != (m,) or q.shape[-2:] != (m, m) or r.shape[-2:] != (n, n):
         raise ShapeError(
-            f"solve_continuous_are: expected b of shape ({m}, N), q ({m}, {m}) and r (N, N), got {b.shape}, {q.shape} "
-            f"and {r.shape}"
+            f"{name}: expected b of shape ({m}, N), q ({m}, {m}) and r (N, N), got {b.shape}, {q.shape} and {r.shape}"
         )
     is_complex = as_variable(a).node.spec.complex
     conjugate: Map = lambda x: adjoint(xpa, x, is_complex)  # noqa: E731
@@ -256,6 +290,4 @@ def solve_continuous_are(
     if s is not None:
         a = a - xpa.matmul(b, solve(r, conjugate(s)))
         q = q - xpa.matmul(s, solve(r, conjugate(s)))
-    g = xpa.matmul(b, solve(r, conjugate(b)))
-    y: Variable = RiccatiSolution().apply((a, g, q))[0]
-    return y
+    return a, xpa.matmul(b, solve(r, conjugate(b))), q
