@@ -137,7 +137,7 @@ if _typing.TYPE_CHECKING:
     cumprod = cumsum = delete = diagflat = diagonal = digitize = dot = dsplit = dstack = ediff1d = _numpy
     extract = fix = flatnonzero = fliplr = flipud = gradient = hsplit = hstack = inner = insert = _numpy
     iscomplexobj = isrealobj = nanargmax = nanargmin = nanstd = ndim = outer = ptp = ravel = rollaxis = _numpy
-    rot90 = select = shape = _numpy
+    resize = rot90 = select = shape = _numpy
     size = split = swapaxes = trace = transpose = unwrap = vander = vdot = vsplit = vstack = _numpy
     lib: _typing.Any
 else:

@@ -60,7 +60,7 @@ BASE = {
     "nanquantile": (HOLES, 0.3), "quantile": (X, 0.3), "percentile": (X, 30), "nanpercentile": (HOLES, 30),
     "partition": (X, 1), "argpartition": (X[0], 1),
     "pad": (X, 1), "polyval": (X[0], Y), "repeat": (X, 2), "reshape": (X, (2, 6)), "result_type": (X, np.float32),
-    "roll": (X, 1), "searchsorted": (np.sort(X[0]), Y), "select": ([X > 1, X > 0], [X, Y]),
+    "resize": (X, (5, 3)), "roll": (X, 1), "searchsorted": (np.sort(X[0]), Y), "select": ([X > 1, X > 0], [X, Y]),
     "lib.stride_tricks.sliding_window_view": (X[0], 2),
     "take": (X, [0, 2]), "take_along_axis": (X, np.array([[0, 1, 3], [2, 0, 0], [1, 1, 2]])), "tile": (X, 2),
     "tensordot": (X, Y), "linalg.tensordot": (X, Y),

@@ -38,6 +38,8 @@ ONE = {
     "searchsorted": lambda x: np.searchsorted([-1.0, 0.0, 1.0], x),
     "reshape-int": lambda x: np.reshape(x, 6),
     "reshape-array": lambda x: np.reshape(x, np.array([3, -1])),
+    "resize": lambda x: np.resize(x, (2, 1, 4)),
+    "resize-empty": lambda x: np.resize(x[:0], 3),
     "transpose-axes": lambda x: np.transpose(x, (1, 0)),
     "transpose-array": lambda x: np.transpose(x, np.array([1, 0])),
     "transpose-method": lambda x: x.transpose(np.array([1, 0])).reshape(np.array([2, -1])),

@@ -72,6 +72,16 @@ def _parts(x: Any, sections: Any, axis: int, even: bool, name: str) -> list[Any]
     return [x[(*before, slice(start, max(start, end)))] for start, end in bounds]
 
 
+def _resized(x: Variable, shape: tuple[int, ...]) -> Any:
+    """Return the elements of a vector, repeated as often as a shape needs; zeros if there are none."""
+    if min(shape, default=0) < 0:
+        raise ValueError(f"numpy.resize: expected lengths from 0 on as new_shape, got {shape}")
+    if not x.shape[0]:
+        return x.__array_namespace__().zeros(shape, dtype=x.dtype, device=x.device)
+    count = math.prod(shape)
+    return xp.reshape(xp.tile(x, (-(-count // x.shape[0]),))[:count], shape=shape)
+
+
 def _like(name: str) -> Function:
     make = getattr(xp, name)
     return lambda a, dtype=None, order=REFUSED, subok=REFUSED, shape=REFUSED, *, device=None: make(
@@ -87,6 +97,7 @@ ROWS: dict[str, Function] = {
         a, shape=_shape(newshape if shape is None else shape), copy=copy
     ),
     "ravel": lambda a, order=REFUSED: flat(a),
+    "resize": lambda a, new_shape: _resized(flat(alike(a)[0]), _shape(new_shape)),
     "transpose permute_dims": lambda a, axes=None: as_variable(a).transpose(axes),
     "swapaxes": lambda a, axis1, axis2: as_variable(a).swapaxes(axis1, axis2),
     "moveaxis": lambda a, source, destination: xp.moveaxis(a, source, destination),
@@ -123,6 +134,10 @@ ROWS: dict[str, Function] = {
     "flipud": lambda m: xp.flip(m, axis=0),
     "roll": lambda a, shift, axis=None: xp.roll(a, shift=shift, axis=axis),
     "repeat": lambda a, repeats, axis=None: as_variable(a).repeat(repeats, axis),
+    "take": lambda a, indices, axis=None, out=REFUSED, mode=REFUSED: as_variable(a).take(indices, axis),
+    "take_along_axis": lambda arr, indices, axis=-1: xp.take_along_axis(
+        flat(arr) if axis is None else arr, indices, axis=axis or 0
+    ),
     "tile": lambda A, reps: xp.tile(A, _shape(reps)),
     "pad": lambda array, pad_width, mode="constant", **options: ops.pad(array, pad_width, mode, **options),
     "extract": lambda condition, arr: compress(flat(condition), arr),
@@ -167,20 +182,10 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     return y
 
 
-@numpy_function("take")
-def take(a: Any, indices: Any, axis: Any = None, out: Any = REFUSED, mode: Any = REFUSED) -> Any:
-    return as_variable(a).take(indices, axis)
-
-
 @numpy_function("compress")
 def compress(condition: Any, a: Any, axis: Any = None, out: Any = REFUSED) -> Any:
     lead: Any = lead_of(condition, a)
-    return take(a, xp.nonzero(like(lead, condition, exact=True))[0], axis)
-
-
-@numpy_function("take_along_axis")
-def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
-    return xp.take_along_axis(*((flat(arr), indices) if axis is None else (arr, indices)), axis=axis or 0)
+    return as_variable(a).take(xp.nonzero(like(lead, condition, exact=True))[0], axis)
 
 
 @numpy_function("clip")
