@@ -143,6 +143,9 @@ ROWS: dict[str, Function] = {
     "percentile": _quantile(ops.percentile),
     "nanquantile": _quantile(ops.nanquantile),
     "nanpercentile": _quantile(ops.nanpercentile),
+    "corrcoef": lambda x, y=None, rowvar=True, *, dtype=None: ops.corrcoef(
+        cast_within("corrcoef", _observations(x, y, rowvar), dtype, FLOATING)
+    ),
     "ptp": lambda a, axis=None, out=REFUSED, keepdims=False: (
         xp.max(a, axis=axis, keepdims=bool(given(keepdims))) - xp.min(a, axis=axis, keepdims=bool(given(keepdims)))
     ),
@@ -187,11 +190,6 @@ def cov(
     correction = ddof if ddof is not None else 0 if bias else 1
     x = cast_within("cov", _observations(m, y, rowvar), dtype, FLOATING)
     return ops.cov(x, correction=correction, fweights=fweights, aweights=aweights)
-
-
-@numpy_function("corrcoef")
-def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
-    return ops.corrcoef(cast_within("corrcoef", _observations(x, y, rowvar), dtype, FLOATING))
 
 
 def _observations(m: Any, y: Any, rowvar: bool) -> Any:
