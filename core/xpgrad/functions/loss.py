@@ -271,8 +271,7 @@ def sigmoid_cross_entropy(x: AnyArray, t: AnyArray, normalize: bool = True, redu
     Variable, shape () or the shape of `x`
     """
     spec, target = checks.real_floating(x, "sigmoid_cross_entropy"), checks.integral(t, "sigmoid_cross_entropy")
-    if reduce not in ("mean", "no"):
-        raise ValueError(f"sigmoid_cross_entropy: reduce must be 'mean' or 'no', got {reduce!r}")
+    checks.require_option("sigmoid_cross_entropy", "reduce", reduce, ("mean", "no"))
     if spec.shape != target.shape:
         raise checks.invalid("sigmoid_cross_entropy", f"t of shape {spec.shape}, as x", f"t is {target!r}")
     counted = array_api.not_equal(t, -1)

@@ -83,9 +83,7 @@ def contrastive(x0: AnyArray, x1: AnyArray, y: AnyArray, margin: float = 1, redu
     if pairs.shape != spec.shape[:1]:
         raise invalid("contrastive", f"y of shape {spec.shape[:1]}, one for each pair", f"y is {pairs!r}")
     squares = _squared_distance(x0, x1)
-    apart = squares > 0
-    distance = array_api.where(apart, array_api.sqrt(array_api.where(apart, squares, 1.0)), 0.0)
-    lacking = array_api.square(relu(margin - distance))
+    lacking = array_api.square(relu(margin - _root(squares)))
     return _mean(0.5 * array_api.where(array_api.equal(y, 1), squares, lacking), reduce)
 
 
@@ -204,6 +202,10 @@ def discriminative_margin_based_clustering_loss(
 def _norm(x: Variable, axis: Any, norm: int) -> Variable:
     if norm == 1:
         return array_api.sum(array_api.abs(x), axis=axis)
-    squares = array_api.sum(square(x), axis=axis)
+    return _root(array_api.sum(square(x), axis=axis))
+
+
+def _root(squares: Variable) -> Variable:
+    """Return square roots, with the derivative 0 at 0."""
     positive = squares > 0
     return where(positive, array_api.sqrt(where(positive, squares, 1.0)), 0.0)

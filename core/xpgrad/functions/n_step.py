@@ -1,6 +1,7 @@
 """Recurrent networks of one or more layers over whole sequences, in one or both directions."""
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from xpgrad import array_api
@@ -258,11 +259,8 @@ def _sequence(
     w_x, w_h = (array_api.concat(list(part), axis=0) for part in (ws[:parts], ws[parts:]))
     b_x, b_h = (array_api.concat(list(part), axis=0) for part in (bs[:parts], bs[parts:]))
     of_all = linear(array_api.concat(xs, axis=0), w_x, b_x)  # one product for all steps
-    ys, start = [], 0
-    batches = []
-    for x in xs:
-        batches.append(of_all[start : start + x.shape[0]])
-        start += x.shape[0]
+    ends, ys = accumulate(x.shape[0] for x in xs), []
+    batches = [of_all[end - x.shape[0] : end] for x, end in zip(xs, ends, strict=True)]
     for of_x in reversed(batches) if reverse else batches:
         batch = of_x.shape[0]
         rest = [h[batch:] for h in state] if batch < state[0].shape[0] else None

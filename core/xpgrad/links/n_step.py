@@ -38,7 +38,7 @@ class NStepRNNBase(ChainList):
     n_weights: ClassVar[int]
     n_cells: ClassVar[int] = 1
     use_bi_direction: ClassVar[bool] = False
-    _function: ClassVar[str] = ""
+    _kind: ClassVar[str] = ""
     _options: ClassVar[dict[str, str]] = {}
 
     def __init__(
@@ -77,9 +77,10 @@ class NStepRNNBase(ChainList):
 
     def rnn(self, *args: Any) -> tuple[Any, ...]:
         """Return the last states and the outputs at each step for sorted, transposed sequences."""
-        if not self._function:
+        if not self._kind:
             raise NotImplementedError(f"{type(self).__name__}: define a method rnn")
-        run: Callable[..., tuple[Any, ...]] = getattr(n_step, self._function)
+        name = f"n_step_{'bi' * self.use_bi_direction}{self._kind}"
+        run: Callable[..., tuple[Any, ...]] = getattr(n_step, name)
         return run(*args, **self._options)
 
     def _call(self, states: list[Any], xs: Sequence[Any]) -> tuple[list[Variable], list[Variable]]:
@@ -135,7 +136,7 @@ class NStepRNNTanh(_OneState):
     """
 
     n_weights = 2
-    _function, _options = "n_step_rnn", {"activation": "tanh"}
+    _kind, _options = "rnn", {"activation": "tanh"}
 
 
 class NStepBiRNNTanh(NStepRNNTanh):
@@ -145,7 +146,6 @@ class NStepBiRNNTanh(NStepRNNTanh):
     """
 
     use_bi_direction = True
-    _function, _options = "n_step_birnn", {"activation": "tanh"}
 
 
 class NStepRNNReLU(_OneState):
@@ -155,7 +155,7 @@ class NStepRNNReLU(_OneState):
     """
 
     n_weights = 2
-    _function, _options = "n_step_rnn", {"activation": "relu"}
+    _kind, _options = "rnn", {"activation": "relu"}
 
 
 class NStepBiRNNReLU(NStepRNNReLU):
@@ -165,7 +165,6 @@ class NStepBiRNNReLU(NStepRNNReLU):
     """
 
     use_bi_direction = True
-    _function, _options = "n_step_birnn", {"activation": "relu"}
 
 
 class NStepGRU(_OneState):
@@ -175,7 +174,7 @@ class NStepGRU(_OneState):
     """
 
     n_weights = 6
-    _function = "n_step_gru"
+    _kind = "gru"
 
 
 class NStepBiGRU(NStepGRU):
@@ -185,7 +184,6 @@ class NStepBiGRU(NStepGRU):
     """
 
     use_bi_direction = True
-    _function = "n_step_bigru"
 
 
 class NStepLSTM(NStepRNNBase):
@@ -195,7 +193,7 @@ class NStepLSTM(NStepRNNBase):
     """
 
     n_weights, n_cells = 8, 2
-    _function = "n_step_lstm"
+    _kind = "lstm"
 
     def forward(
         self, hx: AnyArray | None, cx: AnyArray | None, xs: Sequence[AnyArray]
@@ -224,4 +222,3 @@ class NStepBiLSTM(NStepLSTM):
     """
 
     use_bi_direction = True
-    _function = "n_step_bilstm"
