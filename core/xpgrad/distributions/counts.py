@@ -127,6 +127,7 @@ class Binomial(Tabulated):
     """
 
     _family = BINOMIAL
+    has_rsample = False
     _support = "non negative integer"
     _names = ("n", "p")
 
@@ -144,6 +145,7 @@ class Geometric(Tabulated):
     """
 
     _family = GEOMETRIC
+    has_rsample = False
     _support = "positive integer"
     _names = ("p",)
 
@@ -161,6 +163,7 @@ class Poisson(Tabulated):
     """
 
     _family = POISSON
+    has_rsample = False
     _support = "non negative integer"
     _names = ("lam",)
 

@@ -164,6 +164,7 @@ class Tabulated(Distribution):
     """A distribution of real numbers that a `Member` of a family computes, by default with the parameters as shapes."""
 
     _family: ClassVar[Family]
+    has_rsample = True
 
     def _member(self) -> Member:
         """Return the member of a family with the parameters."""
@@ -218,7 +219,6 @@ class Tabulated(Distribution):
 class LocationScale(Tabulated):
     """A distribution whose parameters are a location and a scale."""
 
-    has_rsample = True
     _support = "real"
     _names: tuple[str, ...] = ("loc", "scale")
 

@@ -18,7 +18,6 @@ class Beta(Tabulated):
     """
 
     _family = BETA
-    has_rsample = True
     _support = "[0, 1]"
     _names = ("a", "b")
 
@@ -35,7 +34,6 @@ class Chisquare(Tabulated):
         Degrees of freedom.
     """
 
-    has_rsample = True
     _support = "positive"
     _names = ("k",)
 
@@ -55,7 +53,6 @@ class Exponential(Tabulated):
         Rate.
     """
 
-    has_rsample = True
     _support = "positive"
     _names = ("lam",)
 
@@ -76,7 +73,6 @@ class FisherSnedecor(Tabulated):
     """
 
     _family = F_RATIO
-    has_rsample = True
     _support = "positive"
     _names = ("d1", "d2")
 
@@ -93,7 +89,6 @@ class Gamma(Tabulated):
         Shape and scale.
     """
 
-    has_rsample = True
     _support = "positive"
     _names = ("k", "theta")
 
@@ -113,7 +108,6 @@ class Pareto(Tabulated):
         Lower end of the support, and exponent of the survival function.
     """
 
-    has_rsample = True
     _support = "[scale, inf]"
     _names = ("scale", "alpha")
 

@@ -64,7 +64,6 @@ class LogNormal(Tabulated):
     """
 
     _family = LOG_NORMAL
-    has_rsample = True
     _support = "positive"
     _names = ("mu", "sigma")
 

@@ -93,7 +93,6 @@ class Uniform(Tabulated):
         The interval is specified twice or not at all.
     """
 
-    has_rsample = True
     _support = "[low, high]"
 
     def __init__(
