@@ -219,10 +219,7 @@ def hfft(xp: Namespace, x: AnyArray, /, *, n: int | None = None, axis: int = -1,
 
 @primitive(linear=("x",), extension="fft", x=_halving_rule("irfft"))
 def ihfft(xp: Namespace, x: AnyArray, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
-    """Inverse of `hfft` along one axis: the first half of data with a real spectrum `x`.
-
-    Parameters are the same as for `rfft`.
-    """
+    """Inverse of `hfft` along one axis: the first half of data with a real spectrum `x`; parameters as for `rfft`."""
     return xp.fft.ihfft(x, n=n, axis=axis, norm=norm)
 
 

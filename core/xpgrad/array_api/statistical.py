@@ -148,10 +148,7 @@ def max(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, keepdims: bool = Fa
 
 @primitive(reduction=True, x=_extremum_rule)
 def min(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """Minimum over `axis`; elements that tie share the gradient equally.
-
-    Parameters are the same as for `max`.
-    """
+    """Minimum over `axis`, with parameters as for `max`; elements that tie share the gradient equally."""
     return xp.min(x, axis=axis, keepdims=keepdims)
 
 
@@ -202,10 +199,7 @@ def _deviation_rule(
 
 @primitive(reduction=True, x=_deviation_rule)
 def std(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False) -> Array:
-    """Standard deviation over `axis`; at 0, its derivative is 0 and it has no second derivative.
-
-    Parameters are the same as for `var`.
-    """
+    """Standard deviation over `axis`, with parameters as for `var`; at 0 the derivative is 0, without a second one."""
     options = {"axis": axis, "correction": float(correction), "keepdims": keepdims}
     if xp.backend.is_kind(x.dtype, "complex floating"):
         return xp.sqrt(xp.var(xp.real(x), **options) + xp.var(xp.imag(x), **options))

@@ -17,7 +17,7 @@ MAX_LAYERS = 10_000
 
 
 class NStepRNNBase(ChainList):
-    """Base of recurrent networks over whole sequences.
+    """Base of recurrent networks over whole sequences, which may be in any order.
 
     Parameters
     ----------
@@ -130,67 +130,46 @@ class _OneState(NStepRNNBase):
 
 
 class NStepRNNTanh(_OneState):
-    """Layers of plain recurrent units with tanh: `n_step_rnn` for sequences in any order.
-
-    Parameters are the same as for `NStepRNNBase`.
-    """
+    """Layers of plain recurrent units with tanh, by `n_step_rnn`; parameters as for `NStepRNNBase`."""
 
     n_weights = 2
     _kind, _options = "rnn", {"activation": "tanh"}
 
 
 class NStepBiRNNTanh(NStepRNNTanh):
-    """Layers of plain recurrent units with tanh, in both directions: `n_step_birnn` for sequences in any order.
-
-    Parameters are the same as for `NStepRNNBase`.
-    """
+    """Layers of plain recurrent units with tanh in both directions; parameters as for `NStepRNNBase`."""
 
     use_bi_direction = True
 
 
 class NStepRNNReLU(_OneState):
-    """Layers of plain recurrent units with rectified outputs: `n_step_rnn` for sequences in any order.
-
-    Parameters are the same as for `NStepRNNBase`.
-    """
+    """Layers of plain recurrent units with rectified outputs; parameters as for `NStepRNNBase`."""
 
     n_weights = 2
     _kind, _options = "rnn", {"activation": "relu"}
 
 
 class NStepBiRNNReLU(NStepRNNReLU):
-    """Layers of plain recurrent units with rectified outputs, in both directions, for sequences in any order.
-
-    Parameters are the same as for `NStepRNNBase`.
-    """
+    """Layers of plain recurrent units with rectified outputs in both directions; parameters as for `NStepRNNBase`."""
 
     use_bi_direction = True
 
 
 class NStepGRU(_OneState):
-    """Layers of gated recurrent units: `n_step_gru` for sequences in any order.
-
-    Parameters are the same as for `NStepRNNBase`.
-    """
+    """Layers of gated recurrent units, by `n_step_gru`; parameters as for `NStepRNNBase`."""
 
     n_weights = 6
     _kind = "gru"
 
 
 class NStepBiGRU(NStepGRU):
-    """Layers of gated recurrent units, in both directions: `n_step_bigru` for sequences in any order.
-
-    Parameters are the same as for `NStepRNNBase`.
-    """
+    """Layers of gated recurrent units in both directions; parameters as for `NStepRNNBase`."""
 
     use_bi_direction = True
 
 
 class NStepLSTM(NStepRNNBase):
-    """Layers of long short-term memory: `n_step_lstm` for sequences in any order.
-
-    Parameters are the same as for `NStepRNNBase`.
-    """
+    """Layers of long short-term memory, by `n_step_lstm`; parameters as for `NStepRNNBase`."""
 
     n_weights, n_cells = 8, 2
     _kind = "lstm"
@@ -216,9 +195,6 @@ class NStepLSTM(NStepRNNBase):
 
 
 class NStepBiLSTM(NStepLSTM):
-    """Layers of long short-term memory in both directions: `n_step_bilstm` for sequences in any order.
-
-    Parameters are the same as for `NStepRNNBase`.
-    """
+    """Layers of long short-term memory in both directions; parameters as for `NStepRNNBase`."""
 
     use_bi_direction = True
