@@ -164,10 +164,7 @@ def bias(x: AnyArray, y: AnyArray, axis: int = 1) -> Variable:
 
 
 def scale(x: AnyArray, y: AnyArray, axis: int = 1) -> Variable:
-    """Return the product of `x` and `y`, which is repeated along the axes of `x` that it lacks.
-
-    Arguments are the same as in `bias`.
-    """
+    """Return the product of `x` and `y`, repeated along the axes of `x` that it lacks; arguments as for `bias`."""
     return as_variable(x) * _aligned("scale", x, y, axis)
 
 

@@ -45,13 +45,7 @@ class Normal(Initializer):
 
 
 class LeCunNormal(Normal):
-    """Normally distributed numbers with standard deviation ``scale * sqrt(1 / fan_in)``.
-
-    Parameters
-    ----------
-    scale : float
-    dtype : dtype or str, optional
-    rng : numpy.random.RandomState or numpy.random.Generator, optional
+    """Normally distributed numbers with standard deviation ``scale * sqrt(1 / fan_in)``; parameters as for `Normal`.
 
     References
     ----------
@@ -67,9 +61,7 @@ class LeCunNormal(Normal):
 
 
 class GlorotNormal(LeCunNormal):
-    """Normally distributed numbers with standard deviation ``scale * sqrt(2 / (fan_in + fan_out))``.
-
-    Parameters and errors are the same as for `LeCunNormal`.
+    """Normally distributed numbers with standard deviation ``scale * sqrt(2 / (fan_in + fan_out))``, as for `Normal`.
 
     References
     ----------
@@ -82,14 +74,11 @@ class GlorotNormal(LeCunNormal):
 
 
 class HeNormal(LeCunNormal):
-    """Normally distributed numbers with standard deviation ``scale * sqrt(2 / fan)``.
+    """Normally distributed numbers with standard deviation ``scale * sqrt(2 / fan)``; other parameters as for `Normal`.
 
     Parameters
     ----------
-    scale : float
-    dtype : dtype or str, optional
     fan_option : "fan_in" or "fan_out"
-    rng : numpy.random.RandomState or numpy.random.Generator, optional
 
     References
     ----------

@@ -51,13 +51,7 @@ class Uniform(Initializer):
 
 
 class LeCunUniform(Uniform):
-    """Uniformly distributed numbers from ``-s`` to ``s = scale * sqrt(3 / fan_in)``.
-
-    Parameters
-    ----------
-    scale : float
-    dtype : dtype or str, optional
-    rng : numpy.random.RandomState or numpy.random.Generator, optional
+    """Uniformly distributed numbers from ``-s`` to ``s = scale * sqrt(3 / fan_in)``; parameters as for `Uniform`.
 
     References
     ----------
@@ -73,9 +67,7 @@ class LeCunUniform(Uniform):
 
 
 class GlorotUniform(LeCunUniform):
-    """Uniformly distributed numbers from ``-s`` to ``s = scale * sqrt(6 / (fan_in + fan_out))``.
-
-    Parameters are the same as for `LeCunUniform`.
+    """Uniformly distributed numbers from ``-s`` to ``s = scale * sqrt(6 / (fan_in + fan_out))``, as for `Uniform`.
 
     References
     ----------
@@ -88,9 +80,7 @@ class GlorotUniform(LeCunUniform):
 
 
 class HeUniform(LeCunUniform):
-    """Uniformly distributed numbers from ``-s`` to ``s = scale * sqrt(6 / fan_in)``.
-
-    Parameters are the same as for `LeCunUniform`.
+    """Uniformly distributed numbers from ``-s`` to ``s = scale * sqrt(6 / fan_in)``; parameters as for `Uniform`.
 
     References
     ----------

@@ -61,9 +61,7 @@ class StatelessGRU(_GRU):
 
 
 class StatefulGRU(Stateful, _GRU):
-    """A gated recurrent unit that remembers its output.
-
-    Parameters are the same as for `StatelessGRU`.
+    """A gated recurrent unit that remembers its output; parameters as for `StatelessGRU`.
 
     Attributes
     ----------
