@@ -48,7 +48,6 @@ ROWS: dict[str, Function] = {
     "tensordot linalg.tensordot": lambda a, b, axes=2: xp.tensordot(*alike(a, b), axes=axes),
     "linalg.matmul": lambda x1, x2, /: xp.matmul(*alike(x1, x2)),
     "linalg.vecdot": lambda x1, x2, /, *, axis=-1: vecdot(x1, x2, axis),
-    "linalg.multi_dot": lambda arrays, *, out=REFUSED: functools.reduce(xp.matmul, alike(*as_list(arrays, "arrays"))),
     "kron": lambda a, b: ops.kron(*alike(a, b)),
     "diag": lambda v, k=0: ops.diag(v, k),
     "diagflat": lambda v, k=0: ops.diag(flat(v), k),
@@ -70,6 +69,11 @@ def einsum(
     casting: Any = REFUSED, optimize: Any = True,
 ) -> Any:  # fmt: skip
     return ops.einsum(subscripts, *operands, optimize=_path(optimize))
+
+
+@numpy_function("linalg.multi_dot")
+def multi_dot(arrays: Any, *, out: Any = REFUSED) -> Any:
+    return functools.reduce(xp.matmul, alike(*as_list(arrays, "arrays")))
 
 
 @numpy_function("inner")
