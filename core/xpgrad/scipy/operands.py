@@ -85,6 +85,12 @@ def zeros_beside(x: Variable, shape: tuple[int, ...]) -> Variable:
     return constant_variable(spec.backend.namespace.zeros(shape, dtype=spec.dtype, device=spec.device))
 
 
+def eye_beside(x: Variable, rows: int, columns: int | None = None) -> Variable:
+    """Return an identity matrix in the library, on the device and in the dtype of `x`."""
+    spec = x.node.spec
+    return constant_variable(spec.backend.namespace.eye(rows, columns, dtype=spec.dtype, device=spec.device))
+
+
 def one_axis(axis: int, x: Variable, function: str) -> int:
     """Return an axis of `x` that is not negative."""
     return checked_axes(axis, x.ndim, function)[0]

@@ -55,7 +55,10 @@ class Decomposition(FunctionNode):
         return outputs
 
     def rule(self, xp: Namespace, gys: Arrays, xs: Arrays, ys: Arrays, targets: Targets) -> Arrays:
-        """Return the gradients of the inputs `targets`; `xs` and `ys` are the kept inputs and outputs."""
+        """Return the gradients of the inputs `targets`, of shapes that these broadcast to.
+
+        `xs` and `ys` are the kept inputs and outputs.
+        """
         raise NotImplementedError
 
     def push(self, xp: Namespace, xs: tuple[Array, ...], ts: Arrays) -> tuple[Arrays, Arrays] | None:
@@ -107,10 +110,13 @@ class Decomposition(FunctionNode):
             if not switches().mode & NO_GRAD:
                 xs, ys = self.get_retained_inputs(), self.get_retained_outputs()
                 xp = recorded_namespace(backend)
-                return tuple(self.rule(xp, grad_outputs, xs, ys, target_input_indexes, *more))
+                return self._summed(
+                    xp, self.rule(xp, grad_outputs, xs, ys, target_input_indexes, *more), target_input_indexes
+                )
             gys = [None if gy is None else gy._array for gy in grad_outputs]
             kept, made = tuple((self._kept_inputs or {}).values()), tuple((self._kept_outputs or {}).values())
-            gxs = self.rule(backend.xp, gys, kept, made, target_input_indexes, *more)
+            raw = self.rule(backend.xp, gys, kept, made, target_input_indexes, *more)
+            gxs = self._summed(backend.xp, raw, target_input_indexes)
         except EXPECTED as error:
             if not is_numerical(error):
                 raise
@@ -118,3 +124,11 @@ class Decomposition(FunctionNode):
                 f"{self.name}: there is no gradient, as a matrix of {self.spec!r} is singular or nearly so: {error}"
             ) from error
         return tuple(None if gx is None else Variable(backend.restore(gx), requires_grad=False) for gx in gxs)
+
+    def _summed(self, xp: Namespace, gxs: Arrays, targets: Targets) -> tuple[Any, ...]:
+        """Return the gradients of the inputs `targets`, summed over the axes that these were broadcast along."""
+        shapes = [self.inputs[i].spec.shape for i in targets]
+        return tuple(
+            gx if gx is None or gx.shape == shape else xp.sum_to(gx, shape=shape)
+            for gx, shape in zip(gxs, shapes, strict=True)
+        )

@@ -68,7 +68,7 @@ class Solve(Decomposition):
         return (xp.linalg.solve(a, b),)
 
     def rule(self, xp: Namespace, gys: Arrays, xs: Arrays, ys: Arrays, targets: Targets) -> Arrays:
-        """Return ``gb = solve(a^H, gy)`` and ``ga = -gb y^H``, summed over broadcast axes."""
+        """Return ``gb = solve(a^H, gy)`` and ``ga = -gb y^H``."""
         (gy,), (a,), (y,) = gys, xs, ys
         a_spec, b_spec = self.inputs[0].spec, self.inputs[1].spec
         transposed = adjoint(xp, a, a_spec.complex)
@@ -81,13 +81,10 @@ class Solve(Decomposition):
         if 0 in targets:
             is_complex = a_spec.complex or b_spec.complex
             if vector:
-                ga = -gb[..., :, None] * (xp.conj(y) if is_complex else y)[..., None, :]
+                gxs.append(-gb[..., :, None] * (xp.conj(y) if is_complex else y)[..., None, :])
             else:
-                ga = -xp.matmul(gb, adjoint(xp, y, is_complex))
-            gxs.append(ga if ga.shape == a_spec.shape else xp.sum_to(ga, shape=a_spec.shape))
-        if 1 in targets:
-            gxs.append(gb if gb.shape == b_spec.shape else xp.sum_to(gb, shape=b_spec.shape))
-        return gxs
+                gxs.append(-xp.matmul(gb, adjoint(xp, y, is_complex)))
+        return [*gxs, gb] if 1 in targets else gxs
 
     def push(self, xp: Namespace, xs: tuple[Array, ...], ts: Arrays) -> tuple[Arrays, Arrays] | None:
         """Return the solution, and ``solve(a, tb - ta y)`` as its tangent."""

@@ -8,7 +8,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.scipy.interpolate.cubic import CubicHermiteSpline
-from xpgrad.scipy.operands import from_host, inexact, required
+from xpgrad.scipy.operands import eye_beside, from_host, inexact, required
 from xpgrad.transforms.batch.vmap import vmap
 from xpgrad.transforms.forward import jvp
 from xpgrad.transforms.implicit import custom_root
@@ -98,7 +98,5 @@ def solve_bvp(
 
 def linear(function: Callable[[Any], Any], y: Variable) -> Variable:
     """Return the solution of ``function(x) = y`` for a linear function of a vector."""
-    spec = y.node.spec
-    units = as_variable(spec.backend.namespace.eye(y.shape[0], dtype=spec.dtype, device=spec.device))
-    columns = as_variable(vmap(function)(units))
+    columns = as_variable(vmap(function)(eye_beside(y, y.shape[0])))
     return xpa.linalg.solve(xpa.matrix_transpose(columns), y)

@@ -9,7 +9,7 @@ from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.scipy.interpolate.polynomials import check_period, ends_of, evaluated, ordered, periodic_integral, piece
-from xpgrad.scipy.operands import beside, known
+from xpgrad.scipy.operands import beside, eye_beside, known
 from xpgrad.types import AnyArray
 
 
@@ -161,7 +161,7 @@ def make_interp_spline(
         matrix = matrix + xpa.where(((at + (j - k)) % count)[:, None] == numbers, weight[:, None], 0.0)
     right = xpa.reshape(values, (x.shape[0], -1))
     for place, (order, value) in given:  # the derivatives of the basis at an end are splines of unit coefficients
-        unit = BSpline(knots, as_variable(_eye(x, count)), k)(x[place : place + 1], nu=order)
+        unit = BSpline(knots, eye_beside(x, count), k)(x[place : place + 1], nu=order)
         goal = xpa.reshape(xpa.broadcast_to(beside(x, value, "make_interp_spline"), tail), (1, -1))
         first = place == 0
         matrix = xpa.concat([unit, matrix] if first else [matrix, unit], axis=0)
@@ -170,8 +170,3 @@ def make_interp_spline(
     if periodic:
         c = xpa.concat([c, c[:k]])
     return BSpline(knots, xpa.moveaxis(c, 0, axis), k, "periodic" if periodic else True, axis)
-
-
-def _eye(x: Variable, n: int) -> Any:
-    spec = x.node.spec
-    return spec.backend.namespace.eye(n, dtype=spec.dtype, device=spec.device)

@@ -8,7 +8,7 @@ from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable
 from xpgrad.scipy.interpolate.polynomials import PPoly, check_period, ends_of, ordered
 from xpgrad.scipy.linalg.banded import solve_banded
-from xpgrad.scipy.operands import beside, zeros_beside
+from xpgrad.scipy.operands import beside, eye_beside, zeros_beside
 from xpgrad.types import AnyArray
 
 
@@ -116,8 +116,7 @@ def _cyclic(x: Variable, y: Variable) -> Variable:
     h = xpa.reshape(step, (-1, *(1,) * (y.ndim - 1)))
     slope, n = (y[1:] - y[:-1]) / h, step.shape[0]
     before, before_h = xpa.roll(step, 1), xpa.roll(h, 1, axis=0)
-    spec = x.node.spec
-    eye = spec.backend.namespace.eye(n, dtype=spec.dtype, device=spec.device)
+    eye = eye_beside(x, n)
     left, right = (xpa.roll(eye, k, axis=1) for k in (-1, 1))
     matrix = step[:, None] * left + (2.0 * (before + step))[:, None] * eye + before[:, None] * right
     b = 3.0 * (h * xpa.roll(slope, 1, axis=0) + before_h * slope)

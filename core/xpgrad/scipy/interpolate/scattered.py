@@ -13,7 +13,7 @@ from xpgrad.graph.operands import as_variables, is_operand
 from xpgrad.graph.variable import Variable
 from xpgrad.scipy.interpolate.bsplines import basis, make_interp_spline
 from xpgrad.scipy.interpolate.polynomials import piece
-from xpgrad.scipy.operands import beside, known
+from xpgrad.scipy.operands import beside, eye_beside, known, zeros_beside
 from xpgrad.types import AnyArray, as_list
 
 DEGREES = {"linear": 1, "slinear": 1, "cubic": 3, "quintic": 5}
@@ -203,16 +203,14 @@ class RBFInterpolator:
         low, high = xpa.min(self.y, axis=0), xpa.max(self.y, axis=0)
         self.shift, width = 0.5 * (low + high), 0.5 * (high - low)
         self.scale = xpa.where(width == 0, 1.0, width)
-        spec = self.y.node.spec
-        eye = spec.backend.namespace.eye(count, dtype=spec.dtype, device=spec.device)
         smooth = xpa.broadcast_to(beside(self.y, smoothing, "RBFInterpolator"), (count,))
-        matrix = self._radial(self.y) + smooth[:, None] * eye
+        matrix = self._radial(self.y) + smooth[:, None] * eye_beside(self.y, count)
         values, r = xpa.reshape(d, (count, -1)), len(self.powers)
         if r:
             if count < r:
                 raise ShapeError(f"RBFInterpolator: expected at least {r} points for degree {self.degree}, got {count}")
             p = self._polynomials(self.y)
-            zeros = spec.backend.namespace.zeros((r, r + values.shape[1]), dtype=spec.dtype, device=spec.device)
+            zeros = zeros_beside(self.y, (r, r + values.shape[1]))
             matrix = xpa.concat([
                 xpa.concat([matrix, p], axis=1), xpa.concat([xpa.matrix_transpose(p), zeros[:, :r]], axis=1)
             ])  # fmt: skip

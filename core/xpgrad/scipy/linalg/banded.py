@@ -62,16 +62,12 @@ class BandedSolution(Decomposition):
         node = BandedSolution(self.above, self.below)
         recorded = any(isinstance(x, Variable) for x in (transposed, gy))
         gb = node.apply((transposed, gy))[0] if recorded else node.compute(xp, transposed, gy)[0]
-        gxs = []
-        for i in targets:
-            gx, spec = gb, b_spec
-            if i == 0:
-                y = xp.conj(y) if a_spec.complex or b_spec.complex else y
-                other = xp.matrix_transpose(gb)
-                columns = [xp.matrix_transpose(_shifted(xp, other, -d)) * y for d in offsets]
-                gx, spec = -xp.stack([xp.sum(c, axis=-1) for c in columns], axis=-2), a_spec
-            gxs.append(gx if gx.shape == spec.shape else xp.sum_to(gx, shape=spec.shape))
-        return gxs
+        if targets == (1,):
+            return [gb]
+        y = xp.conj(y) if a_spec.complex or b_spec.complex else y
+        other = xp.matrix_transpose(gb)
+        columns = [xp.matrix_transpose(_shifted(xp, other, -d)) * y for d in offsets]
+        return [-xp.stack([xp.sum(c, axis=-1) for c in columns], axis=-2), gb][: len(targets)]
 
 
 def solve_banded(l_and_u: tuple[int, int], ab: AnyArray, b: AnyArray) -> Variable:

@@ -11,7 +11,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.scipy.operands import by_matrix, reference, required
+from xpgrad.scipy.operands import by_matrix, eye_beside, reference, required
 from xpgrad.types import AnyArray, Array, Namespace
 
 Map = Callable[[Any], Any]
@@ -46,13 +46,8 @@ class SylvesterSolution(Decomposition):
         is_complex = any(x.spec.complex for x in self.inputs)
         conjugate: Map = lambda x: adjoint(xp, x, is_complex)  # noqa: E731
         gq = sylvester(xp, conjugate(a), conjugate(b), gy)
-        gxs = []
-        for i in targets:
-            gx = gq if i == 2 else -(xp.matmul(gq, conjugate(y)) if i == 0 else xp.matmul(conjugate(y), gq))
-            spec = self.inputs[i].spec
-            gx = xp.real(gx) if is_complex and not spec.complex else gx
-            gxs.append(gx if gx.shape == spec.shape else xp.sum_to(gx, shape=spec.shape))
-        return gxs
+        of_sides = [lambda: -xp.matmul(gq, conjugate(y)), lambda: -xp.matmul(conjugate(y), gq), lambda: gq]
+        return [of_sides[i]() for i in targets]
 
 
 def sylvester(xp: Namespace, a: Any, b: Any, q: Any) -> Any:
@@ -163,11 +158,11 @@ def solve_discrete_lyapunov(a: AnyArray, q: AnyArray, method: str | None = None)
     n, spec = a.shape[-1], a.node.spec
     conj = xpa.conj(a) if spec.complex else a
     if method == "direct" or (method is None and n < MAX_DIRECT):
-        eye = as_variable(spec.backend.namespace.eye(n * n, dtype=spec.dtype, device=spec.device))
         flat = xpa.reshape(q, (*q.shape[:-2], n * n, 1))
-        return xpa.reshape(xpa.linalg.solve(eye - kronecker(xpa, a, conj), flat), (*flat.shape[:-2], n, n))
-    identity: Any = spec.backend.namespace.eye(n, dtype=spec.dtype, device=spec.device)
-    transposed = xpa.matrix_transpose(conj)
+        return xpa.reshape(
+            xpa.linalg.solve(eye_beside(a, n * n) - kronecker(xpa, a, conj), flat), (*flat.shape[:-2], n, n)
+        )
+    identity, transposed = eye_beside(a, n), xpa.matrix_transpose(conj)
     inverse = xpa.linalg.inv(transposed + identity)
     b = xpa.matmul(transposed - identity, inverse)
     c = 2.0 * xpa.matmul(xpa.matmul(xpa.linalg.inv(a + identity), q), inverse)
@@ -254,9 +249,8 @@ def solve_discrete_are(
     Variable, shape (M, M), Hermitian
     """
     a, g, q = _reduced("solve_discrete_are", a, b, q, r, e, s)
-    n, spec = a.shape[-1], a.node.spec
-    eye = as_variable(spec.backend.namespace.eye(n, dtype=spec.dtype, device=spec.device))
-    transposed = adjoint(xpa, a, spec.complex)
+    n, transposed = a.shape[-1], adjoint(xpa, a, a.node.spec.complex)
+    eye = eye_beside(a, n)
     total = [xpa.concat([a + eye, g], axis=-1), xpa.concat([-q, transposed + eye], axis=-1)]
     difference = [xpa.concat([a - eye, -g], axis=-1), xpa.concat([-q, eye - transposed], axis=-1)]
     # Cayley's transform of the symplectic pencil: the Hamiltonian matrix of a continuous equation with this solution

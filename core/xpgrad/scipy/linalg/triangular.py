@@ -10,7 +10,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.scipy.operands import by_matrix, inexact, reference
+from xpgrad.scipy.operands import by_matrix, eye_beside, inexact, reference
 from xpgrad.types import AnyArray, Array, Namespace
 
 Map = Callable[[Any], Any]
@@ -81,14 +81,10 @@ class TriangularSolution(Decomposition):
         (gy,), (a,), (y,) = gys, xs, ys
         a_spec, b_spec = self.inputs[0].spec, self.inputs[1].spec
         gb = self.solved(xp, adjoint(xp, a, a_spec.complex), gy, not self.lower)
-        gxs = []
-        for i in targets:
-            gx, spec = gb, b_spec
-            if i == 0:
-                product = xp.matmul(gb, adjoint(xp, y, a_spec.complex or b_spec.complex))
-                gx, spec = -self.triangle(xp, product, self.lower), a_spec
-            gxs.append(gx if gx.shape == spec.shape else xp.sum_to(gx, shape=spec.shape))
-        return gxs
+        if targets == (1,):
+            return [gb]
+        ga = -self.triangle(xp, xp.matmul(gb, adjoint(xp, y, a_spec.complex or b_spec.complex)), self.lower)
+        return [ga, gb][: len(targets)]
 
 
 def solve_triangular(
@@ -351,16 +347,13 @@ def lu(a: AnyArray, permute_l: bool = False, p_indices: bool = False) -> tuple[V
         M and N.
     """
     packed, _, order = PackedLU().apply((inexact(a, "lu"),))
-    (rows, columns), spec = packed.shape[-2:], packed.node.spec
+    rows, columns = packed.shape[-2:]
     k = min(rows, columns)
-    eye: Any = spec.backend.namespace.eye(rows, k, dtype=spec.dtype, device=spec.device)
-    lower = xpa.tril(packed, k=-1)[..., :k] + eye
+    lower = xpa.tril(packed, k=-1)[..., :k] + eye_beside(packed, rows, k)
     upper = xpa.triu(packed)[..., :k, :]
     back = xpa.argsort(order, axis=-1)
     if permute_l:
         return _rows_in(back, lower), upper
     if p_indices:
         return back, lower, upper
-    dtype = xpa.real(packed).dtype if spec.complex else spec.dtype
-    wide: Any = spec.backend.namespace.eye(rows, dtype=dtype, device=spec.device)
-    return _rows_in(back, as_variable(wide)), lower, upper
+    return _rows_in(back, eye_beside(xpa.real(packed), rows)), lower, upper

@@ -38,7 +38,6 @@ class Filter(Decomposition):
         """Return ``gx``, the cotangent filtered backwards, and correlations with ``u``, filtered without `b`."""
         (gy,), (b, a, x), (y,) = gys, xs, ys
         specs = [each.spec for each in self.inputs]
-        is_complex, n = any(spec.complex for spec in specs), x.shape[-1]
         b, a = (xp.conj(c) if spec.complex else c for c, spec in zip((b, a), specs, strict=False))
         back: Any = xp.flip(gy, axis=-1)
         one = xp.ones_like(a[..., :1])
@@ -49,13 +48,11 @@ class Filter(Decomposition):
             if i == 2:
                 g = forward if targets == (2,) else xp.flip(filtered(xp, b, one, u), axis=-1)
             else:
-                signal, sums = (x, y)[i], []
-                for k in range(specs[i].shape[-1]):
-                    k = min(k, n)
-                    sums.append(xp.vecdot(signal[..., : n - k], forward[..., k:], axis=-1))
+                signal, n = (x, y)[i], x.shape[-1]
+                shifts = [min(k, n) for k in range(specs[i].shape[-1])]
+                sums = [xp.vecdot(signal[..., : n - k], forward[..., k:], axis=-1) for k in shifts]
                 g = xp.stack(sums, axis=-1) * (1.0, -1.0)[i]
-            g = g if specs[i].complex or not is_complex else xp.real(g)
-            gxs.append(xp.sum_to(g, shape=specs[i].shape) if g.shape != specs[i].shape else g)
+            gxs.append(g)
         return gxs
 
 
