@@ -63,8 +63,8 @@ class Adam(GradientMethod):
 
     real_states = frozenset(["v", "vhat"])
 
-    @staticmethod
-    def states(h: Numbers) -> Mapping[str, float]:
+    @classmethod
+    def states(cls, h: Numbers) -> Mapping[str, float]:
         """Return the names of the state: averages of gradients and of squares, and the largest of these."""
         return {"m": 0.0, "v": 0.0, "vhat": 0.0} if h["amsgrad"] else {"m": 0.0, "v": 0.0}
 
