@@ -29,7 +29,7 @@ def connectionist_temporal_classification(
     x : sequence of T Variables or arrays, shape (B, C), real floating-point
         Logits of the symbols at each step.
     t : Variable or array, shape (B, M), integer
-        Labels, without blanks; M at least 1.
+        Labels; M at least 1. The blank symbol among them is a label as any other.
     blank_symbol : int
         The symbol that represents no label.
     input_length : Variable or array, shape (B,), integer, optional
@@ -62,7 +62,8 @@ def connectionist_temporal_classification(
     pairs = reshape(array_api.stack([blanks, t], axis=2), shape=(batch, 2 * count))
     path = array_api.concat([pairs, blanks[:, :1]], axis=1)
     impossible = float(spec.backend.namespace.finfo(spec.dtype).min) / 4  # minus infinity would make NaN in gradients
-    may_skip = (path[:, 2:] != path[:, :-2]) & (path[:, 2:] != blank_symbol)
+    places = spec.backend.namespace.arange(2 * count - 1, device=spec.device)
+    may_skip = (path[:, 2:] != path[:, :-2]) & (places % 2 == 1)
     now = None
     for k, logits in enumerate(x):
         scores = array_api.take_along_axis(log_softmax(logits), path.array, axis=1)

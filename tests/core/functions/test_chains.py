@@ -40,6 +40,11 @@ def test_any_symbol_may_be_the_blank():
     assert float(ctc([[1]])) == pytest.approx(float(ctc([[0]], turned, blank=2)), rel=1e-12)
 
 
+def test_a_label_that_is_the_blank_is_a_label():
+    p = [np.exp(x[0]) / np.exp(x[0]).sum() for x in LOGITS]
+    assert float(ctc([[1, 0]])) == pytest.approx(-np.log(p[0][1] * p[1][0]), rel=1e-12)
+
+
 def test_labels_that_do_not_fit_into_the_steps_cost_much_but_give_no_nan():
     xs = [xpgrad.Variable(x) for x in LOGITS]
     loss = ctc([[1, 1]], xs)  # which takes a blank in between, so three steps
