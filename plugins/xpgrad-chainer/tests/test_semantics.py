@@ -523,13 +523,18 @@ def test_creator_of_dropout_has_the_mask(x) -> None:
     np.testing.assert_array_equal(x.grad, y.creator.mask)
 
 
-def test_weights_of_classes_have_no_effect_on_soft_targets(x) -> None:
+def test_soft_targets_have_no_weights_of_classes_and_no_gradient(x) -> None:
+    import chainer
     import chainer.functions as F
 
     soft, weight = np.full((2, 3), 1 / 3, F32), np.array([1, 2, 4], F32)
     assert F.softmax_cross_entropy(x, soft, class_weight=weight).array == F.softmax_cross_entropy(x, soft).array
     hard = np.array([0, 2], np.int32)
     assert F.softmax_cross_entropy(x, hard, class_weight=weight).array != F.softmax_cross_entropy(x, hard).array
+    teacher = chainer.Variable(soft)
+    F.softmax_cross_entropy(x, teacher).backward()
+    assert teacher.grad is None
+    assert x.grad is not None
 
 
 def test_transposed_sequences_of_a_random_field_are_sorted_by_length() -> None:

@@ -61,7 +61,7 @@ def test_elapsed_time_before_training_is_an_error(tmp_path) -> None:
 
 
 def test_old_names_of_arguments(tmp_path) -> None:
-    from chainer import testing
+    from chainer import testing, training
     from chainer.training import extensions, triggers
 
     trainer = testing.get_trainer_with_mock_updater((4, "iteration"))
@@ -72,6 +72,8 @@ def test_old_names_of_arguments(tmp_path) -> None:
     assert extensions.dump_graph("main/loss", None, {"shape": "box"}, {"shape": "box"}).name is None
     with pytest.raises(ValueError, match="invoke_before_training was removed in Chainer 2"):
         trainer.extend(print, invoke_before_training=True)
+    with pytest.raises(ValueError, match="invoke_before_training was removed in Chainer 2"):
+        training.make_extension(invoke_before_training=False)
     with testing.assert_warns(DeprecationWarning):
         assert triggers.EarlyStoppingTrigger(patients=5).patience == 5
     stop = triggers.EarlyStoppingTrigger((1, "iteration"), "absent", max_trigger=(4, "iteration"))
@@ -79,6 +81,18 @@ def test_old_names_of_arguments(tmp_path) -> None:
     with pytest.warns(UserWarning, match="'absent' is not reported"):
         trainer.run()
     assert trainer.updater.iteration == 4
+
+
+def test_best_value_of_early_stopping() -> None:
+    from chainer import testing
+    from chainer.training import triggers
+
+    stop = triggers.EarlyStoppingTrigger((1, "iteration"), "loss", patience=2)
+    trainer = testing.get_trainer_with_mock_updater(stop)
+    trainer.extend(lambda trainer: trainer.observation.update(loss=[3, 1, 4, 5][trainer.updater.iteration - 1]))
+    bests = [stop.best, triggers.EarlyStoppingTrigger(monitor="main/accuracy").best]
+    trainer.run()
+    assert (bests, stop.best, trainer.updater.iteration) == ([np.inf, -np.inf], 1, 4)
 
 
 @pytest.mark.parametrize("kind", ["SerialIterator", "MultithreadIterator", "MultiprocessIterator"])

@@ -67,9 +67,9 @@ def softmax_cross_entropy(
     *args: Any,
     **kwargs: Any,
 ) -> Any:
-    """Return the cross entropy of scores and labels; weights of classes have no effect on soft targets."""
-    if class_weight is not None and "float" in str(as_array(t).dtype):
-        class_weight = None
+    """Return the cross entropy of scores and labels; soft targets have no gradient and no weights of classes."""
+    if "float" in str(as_array(t).dtype):
+        t, class_weight = as_array(t), None
     return functions.softmax_cross_entropy(x, t, normalize, cache_score, class_weight, *args, **kwargs)
 
 

@@ -1,12 +1,13 @@
 """The trainer, the log and triggers with Chainer's arguments and errors."""
 
+import math
 import warnings
 from typing import Any
 
 from xpgrad import training
 from xpgrad.reporter import DictSummary
 from xpgrad.training import extensions, triggers
-from xpgrad_chainer.utils.argument import parse_kwargs
+from xpgrad_chainer.utils.argument import check_unexpected_kwargs, parse_kwargs
 
 REMOVED = "invoke_before_training was removed in Chainer 2; use the method initialize of the extension"
 
@@ -42,6 +43,12 @@ class Trainer(training.Trainer):
         return self._entries
 
 
+def make_extension(*args: Any, **kwargs: Any) -> Any:
+    """Return a decorator of functions of the trainer; see `xpgrad.training.make_extension`."""
+    check_unexpected_kwargs(kwargs, invoke_before_training=REMOVED)
+    return training.make_extension(*args, **kwargs)
+
+
 class EarlyStoppingTrigger(triggers.EarlyStoppingTrigger):
     """The trigger of xpgrad, which takes `patients` for `patience`, and does not require the value."""
 
@@ -58,6 +65,13 @@ class EarlyStoppingTrigger(triggers.EarlyStoppingTrigger):
             warnings.warn("EarlyStoppingTrigger: use patience for patients", DeprecationWarning, stacklevel=2)
             patience = patients
         super().__init__(check_trigger, monitor, 3 if patience is None else patience, mode, verbose, max_trigger)
+
+    @property
+    def best(self) -> float:
+        """The best mean, infinite before the first check."""
+        if self._best is not None:
+            return self._best
+        return -math.inf if self._better(0, 1) else math.inf
 
     def __call__(self, trainer: Any) -> bool:
         """Return whether training should stop; warn at a check where the value is not reported."""
