@@ -54,16 +54,15 @@ def connectionist_temporal_classification(
     """
     name = "connectionist_temporal_classification"
     spec, labels = _checked(name, x, t, blank_symbol, reduce)
-    batch, count = labels.shape
+    xp, (batch, count) = spec.backend.namespace, labels.shape
     steps = _lengths(name, "input_length", input_length, labels)
     ends = _lengths(name, "label_length", label_length, labels)
     t = as_variable(t)
     blanks = array_api.full_like(t, blank_symbol)
     pairs = reshape(array_api.stack([blanks, t], axis=2), shape=(batch, 2 * count))
     path = array_api.concat([pairs, blanks[:, :1]], axis=1)
-    impossible = float(spec.backend.namespace.finfo(spec.dtype).min) / 4  # minus infinity would make NaN in gradients
-    places = spec.backend.namespace.arange(2 * count - 1, device=spec.device)
-    may_skip = (path[:, 2:] != path[:, :-2]) & (places % 2 == 1)
+    impossible = float(xp.finfo(spec.dtype).min) / 4  # minus infinity would make NaN in gradients
+    may_skip = (path[:, 2:] != path[:, :-2]) & (xp.arange(2 * count - 1, device=spec.device) % 2 == 1)
     now = None
     for k, logits in enumerate(x):
         scores = array_api.take_along_axis(log_softmax(logits), path.array, axis=1)

@@ -324,11 +324,8 @@ class Trace:
         return tuple(dict.fromkeys(leaf.content for leaf in self.results if leaf.connected))
 
     def _note_writes(self, captured: Captured, outputs: list[Any]) -> None:
-        source = captured.source
-        for kind, before, now in (
-            ("array", captured.array, captured.inside._array),
-            ("gradient", captured.grad, captured.inside._grad),
-        ):
+        source, inside = captured.source, captured.inside
+        for kind, before, now in ("array", captured.array, inside._array), ("gradient", captured.grad, inside._grad):
             if now is before:
                 continue
             now = now._array if isinstance(now, Variable) else now
@@ -383,6 +380,9 @@ class Trace:
         """Drop all arrays of this run, also from the copies of `with_numbers`."""
         for held in (self._arrays, self._connected, self.residuals, self.leaves):
             held.clear()
+        for i, (effect, value, arrays) in enumerate(sets := self.facts.sets):  # runs set other arrays
+            items = (None,) * len(value) if effect.kind == "contents" else None
+            sets[i] = type(sets[i])(effect._replace(value=None), items if arrays else value, arrays)
         self.level.forget()
 
     def outputs(self) -> list[Array]:

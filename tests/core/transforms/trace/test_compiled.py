@@ -663,10 +663,23 @@ def test_a_deleted_compiled_function_frees_captured_objects_without_the_collecto
         gc.enable()
 
 
-def test_no_array_of_a_recorded_run_is_kept():
+class Model:
+    loss = None
+
+    def __init__(self):
+        self.losses, self.w = [], Variable(np.ones(1))
+
+    def step(self, x):
+        self.loss = F.sum(F.sin(self.w * x))
+        self.losses.append(self.loss)
+        self.loss.backward()
+
+
+@pytest.mark.parametrize("function", [lambda x: (x * 2 + 1).sum(), Model().step], ids=["returned", "set outside"])
+def test_no_array_of_a_recorded_run_is_kept(function):
     import tracemalloc
 
-    compiled = compile(lambda x: (x * 2 + 1).sum())
+    compiled = compile(function)
     x = np.ones(100_000)
     compiled(np.ones(3)), compiled(np.ones(3))  # imports modules
     tracemalloc.start()
