@@ -1,11 +1,13 @@
 """`chainer.config.compile`: steps of updaters as programs, with the numbers of steps without one."""
 
 import warnings
+import weakref
 
 import numpy as np
 import pytest
 
-from xpgrad import CompileWarning
+from xpgrad import CompileWarning, Variable
+from xpgrad.transforms.trace.compiled import Compiled
 
 RNG = np.random.default_rng(0)
 DATA = [(x, np.int32(x.argmax())) for x in RNG.normal(size=(24, 4)).astype("f")]
@@ -132,6 +134,29 @@ def test_steps_of_many_kinds_of_batches_give_up_with_a_warning() -> None:
             [updater.update() for _ in range(4)]
     assert updater._step.given_up
     assert updater.get_optimizer("main").t == 8
+
+
+@pytest.mark.parametrize(("config", "kind", "name"), [(False, Variable, "backward"), (True, Compiled, "__call__")])
+def test_steps_free_the_gradients_of_the_step_before(config, kind, name, monkeypatch) -> None:
+    import chainer
+
+    from xpgrad_chainer.training import steps
+
+    monkeypatch.setattr(steps, "LARGE", 16)
+    model, freed, method = network(chainer), [], getattr(kind, name)
+    updater = updater_of(chainer, model)
+
+    def observed(*args, **kwds):
+        freed.append(before() is None)
+        return method(*args, **kwds)
+
+    with chainer.using_config("compile", config):
+        updater.update()
+        updater.update()  # as a program, now that all parameters have arrays
+        before = weakref.ref(model.last.W._grad)
+        monkeypatch.setattr(kind, name, observed)
+        updater.update()
+    assert set(freed) == {True}
 
 
 def test_steps_that_are_no_programs_are_plain() -> None:

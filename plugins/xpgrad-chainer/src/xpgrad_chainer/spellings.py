@@ -10,8 +10,9 @@ from xpgrad import FunctionAdapter, Parameter, Variable, backend, datasets, func
 from xpgrad.backend import using_device
 from xpgrad.config import LocalConfig
 from xpgrad.dataset import convert
+from xpgrad.graph.assignments import journal
 from xpgrad.models import ChainList, Link
-from xpgrad.optimizer import Optimizer, UpdateRule
+from xpgrad.optimizer import GradientMethod, Optimizer, UpdateRule
 from xpgrad.utils import type_check
 from xpgrad_chainer import residents, shared
 from xpgrad_chainer.datasets import converters
@@ -97,6 +98,16 @@ def _warn_of_nan_in_grads(optimizer: Optimizer) -> bool:
     return found
 
 
+_differentiate: Callable[..., None] = GradientMethod._differentiate
+
+
+def _differentiate_anew(optimizer: GradientMethod, loss: Any, params: Any) -> None:
+    """Compute the gradients of a loss without keeping those of the step before, which errors would restore."""
+    held: Any = journal.get()
+    held._gradients = [(param, None, True, *others) for param, _, _, *others in held._gradients]
+    _differentiate(optimizer, loss, params)
+
+
 def _local_config(config: LocalConfig, global_config: Any = None) -> None:
     """Take the global configuration as an argument; there is only one."""
 
@@ -112,6 +123,7 @@ def _warn_unregistered(link: Link, name: str, what: str) -> None:
 
 MEMBERS: tuple[tuple[Any, str, Any], ...] = (
     (convert, "_stacked", converters.stacked),
+    (GradientMethod, "_differentiate", _differentiate_anew),
     (FunctionAdapter, "_check_types", FunctionNode._check_types),
     (Link, "_warn_unregistered", _warn_unregistered),
     (Link, "from_params", staticmethod(_from_params)),

@@ -80,7 +80,8 @@ class Apart:
         self.programs = {None: self}
 
     def __call__(self, *args: Any, **kwds: Any) -> None:
-        """Do a step."""
+        """Do a step; the gradients of the step before are freed first."""
+        self.optimizer.target.cleargrads()
         self.function(*args, **kwds)
         self.optimizer.update()
 
