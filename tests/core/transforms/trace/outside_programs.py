@@ -208,6 +208,8 @@ STATES = {
         "sys.setrecursionlimit(limit + 10)"),
     "a generator of another": ("a = [2.0]\ndef one(): yield from a\ndef two(): yield from one()", "sum(two())",
         "a[0] = 3.0"),
+    "an unpacked generator": ("a = [2.0]\ndef rows(): return (v for v in a)", "sum([*rows()]) * len({*rows()})",
+        "a.append(3.0)"),
     "a class that is called": ("T = type('T', (), {'v': 2.0})", "T().v", "T.v = 3.0"),
     "an operator of a new object": ("class C:\n    def __neg__(self): return 2.0", "-C()",
         "C.__neg__ = lambda self: 3.0"),

@@ -267,7 +267,8 @@ def extend(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
     x = s.pop()
     seen = type(x) in (list, tuple, dict, set)
     self.look(x, not seen, arrays=False)
-    _put(self, s, arg, contents(x) if seen else (x,), lambda box: (box.extend if type(box) is list else box.update)(x))
+    items = contents(x) if seen else (x, FRESH)  # nothing is taken out of an iterator
+    _put(self, s, arg, items, lambda box: (box.extend if type(box) is list else box.update)(x))
 
 
 def append(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
