@@ -171,6 +171,10 @@ class Backend:
         """Make `device` the library's current device in this thread; return a function that undoes this, or None."""
         return None
 
+    def method(self, name: str) -> Callable[..., Any] | None:
+        """Return a method of the library's arrays as a function of Variables; None if Variables have its like."""
+        return None
+
     def follow(self, function: Kernel) -> Kernel:
         """Return `function` wrapped to compute on the device of its arrays; itself, if the library does so anyway."""
         return function

@@ -215,16 +215,21 @@ class BatchBackend(TransformedBackend):
         """Call a ufunc of NumPy with batched arrays: by the row of its name, or as a function of Variables."""
         if options.get("out") is not None:
             return NotImplemented
-        if method == "__call__" and ufunc.__name__ in rows:
-            return self.array_function(ufunc, inputs, options)
+        if method == "__call__" and ufunc.__name__ in rows and not options:
+            return getattr(self.namespace, ufunc.__name__)(*inputs)
         return self.by_variables(ufunc if method == "__call__" else getattr(ufunc, method), inputs, options)
 
     def array_function(self, function: Any, args: Any, kwargs: Any) -> Any:
-        """Call the function of this name in the library with batched arrays, or decline."""
+        """Call a library's function as one of Variables, if it is one, or the row of its name; or decline to write."""
         if kwargs.get("out") is not None:
             return NotImplemented
-        found = getattr(self.namespace, function.__name__, None)
-        return NotImplemented if found is None else found(*args, **kwargs)
+        try:
+            return self.by_variables(function, args, kwargs)
+        except TypeError:
+            found = getattr(self.namespace, function.__name__, None)
+            if found is None:
+                raise
+        return found(*args, **kwargs)
 
     def _scanned(self, tree: Any, b: Batching | None, some: bool) -> tuple[Batching | None, bool]:
         """Return the batch of the arrays in nested arguments, and whether any is batched."""

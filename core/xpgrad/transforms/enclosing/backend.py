@@ -14,7 +14,7 @@ from xpgrad.backend.levels import around
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.backend.standard import OPERATORS, python_operator
-from xpgrad.config import at_level, call_plain, called_with
+from xpgrad.config import called_with, plain_at
 from xpgrad.errors import EscapedArray
 from xpgrad.graph.variable import Variable, as_array, constant_variable
 from xpgrad.locks import shared_lock
@@ -153,7 +153,7 @@ class TransformedBackend(Backend):
 
     def attribute(self, array: Array, name: str) -> Any:
         """Return an attribute that the library's arrays have beyond the standard, as Variables have it; or raise."""
-        found = METHODS.get(name)
+        found = self.root.method(name) or METHODS.get(name)
         if found is None or not hasattr(self.root.array_types[0], name):
             raise AttributeError(
                 f"{array.noun} has no attribute {name!r}; use functions of the Array API standard", name=name, obj=array
@@ -164,10 +164,7 @@ class TransformedBackend(Backend):
 
     def by_variables(self, function: Any, args: Any, kwargs: Any) -> Any:
         """Call a function of Variables with arrays of this backend, and return arrays."""
-        level, called = self.level(), self._called_plain
-        if around() is level:
-            return call_plain(called, function, args, kwargs)
-        return called_with(at_level(level), call_plain, called, function, args, kwargs)  # not at an inner one
+        return called_with(plain_at(self.level()), self._called_plain, function, args, kwargs)
 
     def _called_plain(self, function: Any, args: Any, kwargs: Any) -> Any:
         return _unwrapped(function(*self._wrapped(args), **self._wrapped(kwargs)))

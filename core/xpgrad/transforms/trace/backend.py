@@ -24,6 +24,10 @@ UNKNOWN_SHAPES = frozenset(
     ("nonzero", "argwhere", "flatnonzero", "unique_all", "unique_counts", "unique_inverse", "unique_values", "unique")
 )
 """Functions whose results have shapes that depend on values."""
+OF_SPECS = frozenset(
+    ("dim", "ndimension", "numel", "nelement", "element_size", "is_floating_point", "is_complex", "result_type")
+)
+"""Functions and methods of libraries whose results depend only on shapes and dtypes."""
 
 
 class TraceBackend(TransformedBackend):
@@ -142,7 +146,8 @@ class TraceBackend(TransformedBackend):
 
         closed = self.made_of(out, closed_with)
         if not results:
-            recording.needs(f"{name} returned {type(out).__name__}, which is no array", REMEDY)
+            if name.lstrip(".") not in OF_SPECS:
+                recording.needs(f"{name} returned {type(out).__name__}, which is no array", REMEDY)
             return out
         single = type(closed) is kind
         if not single and (not isinstance(out, (tuple, list)) or len(results) != len(out)):

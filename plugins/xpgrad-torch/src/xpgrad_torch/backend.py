@@ -162,6 +162,13 @@ class TorchBackend(ArrayAPIBackend):
         """Return whether `array` shares memory with another tensor; in inference mode PyTorch does not report it."""
         return bool(array._is_view() or array.is_inference())
 
+    def method(self, name: str) -> Any:
+        """Return a method of tensors as a function of Variables, which takes PyTorch's arguments."""
+        from xpgrad_torch.functions import call  # the tables, which most programs do not need
+
+        function = getattr(torch.Tensor, name, None)
+        return (lambda *args, **options: call(function, args, options)) if callable(function) else None
+
     def has_nan(self, array: Array) -> bool:
         """Return whether any element is not a number."""
         return (array.is_floating_point() or array.is_complex()) and bool(torch.isnan(array).any())

@@ -3,7 +3,10 @@
 PyTorch also calls the protocol for ``tensor * v``. The tables load with the first function.
 """
 
+import math
 from typing import Any
+
+import torch
 
 from xpgrad import Variable
 from xpgrad.errors import BackendMismatch
@@ -70,7 +73,24 @@ def function_of_arrays(
     return backend.array_function(func, args, options)
 
 
+class Size(int):
+    """The number of elements of an array of a transformation, which returns the shape if it is called."""
+
+    shape: torch.Size
+
+    def __new__(cls, shape: Any) -> "Size":
+        """Return the number of elements of an array of this shape."""
+        made = super().__new__(cls, math.prod(shape))
+        made.shape = torch.Size(shape)
+        return made
+
+    def __call__(self, dim: int | None = None) -> Any:
+        """Return the shape, or the length of one axis, as the method of tensors does."""
+        return self.shape if dim is None else self.shape[dim]
+
+
 def bind() -> None:
-    """Give Variable and the arrays of transformations the protocol."""
+    """Give Variable and the arrays of transformations the protocol, and these PyTorch's method `size`."""
+    setattr(TransformedArray, "size", property(lambda x: Size(x.shape)))  # noqa: B010 - it is declared as a number
     for kind, function in ((Variable, torch_function), (TransformedArray, function_of_arrays)):
         setattr(kind, "__torch_function__", classmethod(function))  # noqa: B010 - it is not declared

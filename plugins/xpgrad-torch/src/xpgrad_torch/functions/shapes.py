@@ -346,7 +346,7 @@ ROWS: dict[str, Function] = {
         variable(input), fill_value, dtype=dtype, device=device and torch.device(device)
     ),
     "result_type": lambda tensor1, tensor2: torch.result_type(
-        *(each.array if hasattr(each, "array") else each for each in (tensor1, tensor2))
+        *(torch.empty([0] * bool(x.ndim), dtype=x.dtype) if hasattr(x, "array") else x for x in (tensor1, tensor2))
     ),
 }
 torch_functions(ROWS)
