@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from xpgrad.backend.device import Device
 from xpgrad.config import LIFTED, at_level, called_with, switches
-from xpgrad.errors import EscapedArray
+from xpgrad.errors import EscapedArray, TraceError
 from xpgrad.types import Array
 
 
@@ -92,6 +92,10 @@ class Level(ABC):
     def note_outside(self, what: str, remedy: str) -> None:  # noqa: B027 - only some transformations note it
         """Note an action of the function that cannot be part of the transformation, with a remedy."""
 
+    def refuse(self, text: str) -> None:
+        """Raise an error with this text, as the function has called what is impossible in a transformation."""
+        raise TraceError(text)
+
     def shown(self, array: Array) -> Array:
         """Return the array that users get for a Variable's array: a constant."""
         return array
@@ -139,6 +143,14 @@ def innermost() -> Level | None:
         return None
     now = switches()
     return now.level if now.mode & LIFTED else None
+
+
+def check_outside(operation: str, remedy: str) -> None:
+    """Raise if a transformation is active in which an operation is impossible; a compiled function runs eagerly."""
+    level = innermost()
+    if level is not None:
+        what = f"{operation}: expected a call outside of transformations, got one in {level.title}"
+        level.refuse(f"{what}; {remedy}")
 
 
 def shown(array: Array) -> Array:

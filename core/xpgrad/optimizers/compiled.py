@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xpgrad import array_api
 from xpgrad.backend.device import Device
+from xpgrad.backend.levels import check_outside
 from xpgrad.backend.spec import Spec
 from xpgrad.config import config
 from xpgrad.errors import CompileWarning, TraceError
@@ -79,6 +80,7 @@ class CompiledStep:
 
     def __call__(self, *args: Any, **kwds: Any) -> Any:
         """Return the loss, as an array, after a step by its gradients."""
+        check_outside(repr(self), "call it outside, or compute the gradients within, and the update by optimizer.rule")
         with self.optimizer._in_turn.lock:
             optimizer = self.optimizer
             params: list[Parameter] = []

@@ -4,9 +4,9 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self
 
-from xpgrad.backend.levels import innermost
+from xpgrad.backend.levels import check_outside
 from xpgrad.config import config
-from xpgrad.errors import DtypeError, ShapeError, TraceError
+from xpgrad.errors import DtypeError, ShapeError
 from xpgrad.graph.parameter import Parameter
 from xpgrad.graph.variable import Variable
 from xpgrad.hints import OF_OPTIMIZERS, bind, hyperparameter
@@ -19,7 +19,8 @@ from xpgrad.optimizers.hyperparameter import Hyperparameter
 from xpgrad.optimizers.packed import Packs, gradient
 from xpgrad.optimizers.rule import Rule
 from xpgrad.optimizers.undo import GradientJournal
-from xpgrad.optimizers.update_rule import UpdateRule, held_by, register, unregister
+from xpgrad.optimizers.update_rule import INSTEAD, UpdateRule, held_by, register, unregister
+from xpgrad.transforms.trace.guards.trust import leave_out
 from xpgrad.types import Array
 from xpgrad.utils.pictures import drawer
 from xpgrad.utils.threads import InTurn
@@ -257,7 +258,8 @@ class GradientMethod(Optimizer, Formula):
         ShapeError, DtypeError
             A gradient does not fit its parameter; no parameter is updated then.
         TraceError
-            It is called in a transformation; use `compile`, or the function form, `rule`.
+            It is called in a transformation; use `compile`, or the function form, `rule`. A compiled function that
+            calls it runs without a program, with a `CompileWarning`.
 
         Notes
         -----
@@ -266,12 +268,7 @@ class GradientMethod(Optimizer, Formula):
         has assigned; elements that it has written into arrays remain. Later errors, in a user-defined update rule or a
         hook after the update, leave updated parameters.
         """
-        level = innermost()
-        if level is not None:
-            raise TraceError(
-                f"{type(self).__name__}.update: expected a call outside of transformations, got one in {level.title}; "
-                "use step = optimizer.compile(lossfun), or optimizer.rule, which is a function of trees"
-            )
+        check_outside(f"{type(self).__name__}.update", INSTEAD)
         if self.target is None:
             raise RuntimeError(f"{type(self).__name__}.update: there is no model; call setup(model) first")
         if lossfun is not None:
@@ -411,3 +408,4 @@ def _unfit(param: Parameter, grad: Array, title: str) -> ShapeError | DtypeError
 
 
 bind(Optimizer, OF_OPTIMIZERS)
+leave_out(Optimizer.call_hooks)  # a compiled step has a program for each set of hooks

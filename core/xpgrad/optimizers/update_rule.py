@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from xpgrad import array_api
+from xpgrad.backend.levels import check_outside
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
 from xpgrad.errors import ShapeError
@@ -28,6 +29,8 @@ from xpgrad.types import Array
 
 MASTER = "fp32_param"
 """The name in the state of the float32 copy of a half-precision parameter."""
+INSTEAD = "use step = optimizer.compile(lossfun), or optimizer.rule, which is a function of trees"
+"""What to do where updates are impossible: in a transformation."""
 
 
 class UpdateRule:
@@ -89,6 +92,7 @@ class UpdateRule:
         """Update a parameter that is initialised and has a gradient; disabled rules have no effect."""
         if not self.enabled or param._array is None or param.grad is None:
             return
+        check_outside(f"{type(self).__name__}.update", INSTEAD)
         try:
             held = self.hold(param)
             self.t += 1

@@ -1,7 +1,10 @@
 """`Optimizer` and `GradientMethod`: setup, update, unchanged state, devices, saving, copies."""
 
 import copy
+import functools
 import pickle
+import re
+import warnings
 
 import numpy as np
 import pytest
@@ -11,9 +14,10 @@ from tests.core.optimizers.problems import OPTIMIZERS, Model, data, loss_of, mad
 import xpgrad
 import xpgrad.functions as F
 from xpgrad import Chain, Link, Parameter, optimizers, serializers
-from xpgrad.errors import ChangedArray, DtypeError, ShapeError, TraceError
+from xpgrad.errors import ChangedArray, CompileWarning, DtypeError, ShapeError, TraceError
 from xpgrad.optimizer import GradientMethod, Optimizer, UpdateRule
 from xpgrad.testing.arrays import on_host
+from xpgrad.transforms import vmap
 
 
 def test_setup_returns_the_optimizer_and_takes_links_only():
@@ -160,12 +164,54 @@ def test_epochs_are_counted_by_one_only():
     assert optimizer.epoch == 2
 
 
-def test_an_update_in_a_transformation_raises():
-    model = Model()
-    optimizer = optimizers.SGD().setup(model)
-    step = xpgrad.compile(lambda x, y: optimizer.update(loss_of(model), x, y), strict=True)
-    with pytest.raises(TraceError, match=r"SGD.update: .* use step = optimizer.compile\(lossfun\), or optimizer.rule"):
-        step(*data())
+def updated(optimizer, loss, step, *xs):
+    optimizer.update(loss, *xs)
+
+
+def updated_by_hand(optimizer, loss, step, *xs):
+    optimizer.target.cleargrads()
+    y = loss(*xs)
+    y.backward()
+    optimizer.lr, optimizer.epoch = optimizer.lr * 0.5, optimizer.epoch + 1
+    optimizer.update()
+
+
+def updated_each(optimizer, loss, step, *xs):
+    xpgrad.grad([loss(*xs)], [*optimizer.target.params()], set_grad=True)
+    for param in optimizer.target.params():
+        param.update()
+
+
+@pytest.mark.parametrize(
+    ("update", "name"),
+    [
+        (updated, "MomentumSGD.update"), (updated_by_hand, "MomentumSGD.update"), (updated_each, "UpdateRule.update"),
+        (lambda optimizer, loss, step, *xs: step(*xs), "<compiled step of MomentumSGD: 0 programs>"),
+        (lambda optimizer, loss, step, *xs: vmap(lambda i: (updated(optimizer, loss, step, *xs), i)[1])(xs[0]), None),
+    ],
+)  # fmt: skip
+def test_an_update_in_a_compiled_function_runs_eagerly_with_one_warning(update, name):
+    found, text = (
+        [],
+        rf"{name or 'MomentumSGD.update'}: .* got one in {'compile' if name else 'vmap'}; .*optimizer.rule",
+    )
+    for wrap in xpgrad.compile, lambda f: f, functools.partial(xpgrad.compile, strict=True):
+        model = Model()
+        optimizer = optimizers.MomentumSGD().setup(model)
+        step = optimizer.compile(loss_of(model))
+        run = wrap(functools.partial(update, optimizer, loss_of(model), step))
+        if name is None or len(found) == 2:
+            with pytest.raises(TraceError, match=text):
+                run(*data())
+            continue
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for _ in range(4):
+                run(*data())
+        found.append([values(model), optimizer.t, optimizer.lr, optimizer.epoch])
+        texts = [str(each.message) for each in caught if each.category is CompileWarning]
+        assert (len(texts), all(map(re.compile(text).search, texts))) == (wrap is xpgrad.compile, True)
+    assert name is None or repr(found[0]) == repr(found[1])
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)

@@ -300,7 +300,7 @@ class Compiled(Generic[P, R]):
 
     def _give_up(self, kind: Kind, why: str) -> None:
         kind.eager, kind.trace, kind.ready = why, None, None
-        self._warn(f"{why}. Calls with such arguments run without a program")
+        self._warn(f"{why}. Calls with such arguments run without a program", once=True)
 
     def _warn(self, text: str, category: type[Warning] = CompileWarning, *, once: bool = False) -> None:
         if not (once and text in self._said):

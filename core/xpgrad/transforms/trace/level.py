@@ -248,6 +248,10 @@ class TraceLevel(Level):
         """Note that the function did something that a program cannot repeat, so that no program is recorded."""
         self.recording.fail(what, remedy)
 
+    def refuse(self, text: str) -> None:
+        """Raise `Unrecordable`: the function is called again without this level."""
+        raise Unrecordable(self, text)
+
     def note_snapshot(self) -> None:
         """Note that random numbers may be drawn again: a repeated draw gives the value of the first draw."""
         if self.recording.drawn is None:

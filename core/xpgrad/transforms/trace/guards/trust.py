@@ -12,9 +12,12 @@ from typing import Any
 from xpgrad.backend.plugins import plugins
 
 LIBRARY = "xpgrad"
-FOLLOWED = (
-    *("links", "models", "link_hooks", "optimizer_hooks", "training", "function_hooks", "initializers"),
-    *("iterators", "dataset", "datasets", "reporter", "distributions"),
+FOLLOWED = frozenset(
+    [
+        *("links", "models", "link_hooks", "optimizer_hooks", "training", "function_hooks", "initializers"),
+        *("iterators", "dataset", "datasets", "reporter", "distributions"),
+        *("optimizers.optimizer", "optimizers.hyperparameter"),
+    ]
 )
 """Packages of this library whose code reads what users have put into objects; all others compute."""
 TREES = "models.plan", "models.tree"
@@ -69,7 +72,7 @@ def is_trusted(module: str) -> bool:
     """
     top, _, rest = module.partition(".")
     if top == LIBRARY:
-        return rest.partition(".")[0] not in FOLLOWED or rest in TREES
+        return FOLLOWED.isdisjoint((rest, rest.partition(".")[0])) or rest in TREES
     return top in MODULES or top.startswith(("_frozen", "namedtuple_")) or is_ours(module) or is_of_arrays(module)
 
 
