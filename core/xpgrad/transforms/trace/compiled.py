@@ -40,6 +40,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 MAX_VALUES = 4
 """How many values of a number have a program each before a warning names it."""
+MAX_MISSES = 8
+"""How many calls without a program that fits are recorded before a warning says why."""
 MAX_ITEMS, MAX_SHOWN = 100, 20
 """How many items of a container are compared with their earlier values, and how many are shown of a stale program."""
 
@@ -161,6 +163,7 @@ class Compiled(Generic[P, R]):
             elif trace.facts.numbers:
                 kind.loose = kinds.entry_of(trace, trace.facts.numbers.leaves)
             self._count_values(trace)
+            self._count_programs(trace)
             self._keep(kind)
         return Runner(trace, self._options).first()
 
@@ -210,6 +213,18 @@ class Compiled(Generic[P, R]):
                 outside = isinstance(source, Guard)
                 what = f"from outside, {source.title}," if outside else f"argument{where(source[1:])}"
                 self._warn(f"{MAX_VALUES} values of the {type(x).__name__} {what} have needed a program each: {advice}")
+
+    def _count_programs(self, trace: Trace) -> None:
+        """Warn if none of many calls has found a program because something from outside is another at each."""
+        last = next((kind.trace for kind in self._kinds if kind.trace is not None), None)
+        if last is None or self._hits or self._misses < MAX_MISSES or self._said:
+            return
+        found = next((guard.title for guard in last.facts.guards.values() if not guard.holds()), None)
+        variables = [[id(s.holder) for s in each.sources if s.kind == "array"] for each in (last, trace)]
+        if found is None and variables[0] != variables[1]:
+            found = "a Variable that it copies or makes outside of xpgrad's functions"
+        if found is not None:
+            self._warn(f"each of {self._misses} calls has needed a program of its own, as {found} is another at each")
 
     def _without_trace(self, error: Unrecordable, held: Snapshot, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Repeat a call without a level if its first run cannot be recorded, after undoing the effects of that run."""

@@ -4,8 +4,9 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from xpgrad.backend.checks import same_place
+from xpgrad.backend.current import current_device
 from xpgrad.backend.plugins import plugins
-from xpgrad.config import called_with
+from xpgrad.config import called_with, global_config, switches
 from xpgrad.errors import TraceError
 from xpgrad.graph.backward import grad as sweep
 from xpgrad.graph.methods.cuts import GraphEnds
@@ -146,7 +147,7 @@ class Trace:
         try:
             for place, value in self.state.entering(kwargs):
                 self.facts.enter(place, value)
-            drawn = random_states()
+            drawn, settings = random_states(), _settings()
             with following(self.facts):
                 returned = called_with(cuts.entered(), f, *args, **without_state(kwargs))
         except BaseException:
@@ -157,6 +158,8 @@ class Trace:
         for name, state in random_states().items():
             if drawn[name] != state:
                 self.facts.refuse(f"it draws random numbers of {name}, whose state is not seen; use xpgrad.random")
+        if _settings() != settings:
+            self.facts.refuse("it sets the configuration or the current device")
         self._check_arguments((args, kwargs), entered)
         level.watch.check()
         if level.watch.written:
@@ -396,6 +399,12 @@ class Trace:
             seen.add(id(array))
             own.append(array)
         return own
+
+
+def _settings() -> Any:
+    """Return the configuration, the function hooks and the current device of this thread."""
+    now = switches()
+    return global_config.__dict__ | now.overlay, now.hooks, current_device()
 
 
 def check_static(leaves: Sequence[Any], structure: Structure) -> None:

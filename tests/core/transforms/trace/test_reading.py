@@ -3,6 +3,8 @@
 import collections
 import contextlib
 import contextvars
+import datetime
+import decimal
 import functools
 import gc
 import io
@@ -80,6 +82,37 @@ def test_what_is_replaced_at_each_call_is_named(held, key, read, what):
         with pytest.warns(CompileWarning, match=text) if number == 3 else contextlib.nullcontext():
             assert np.array_equal(compiled(X), X * read(held))
         held[key] = held[key] + 1
+
+
+LINEAR = L.Linear(3, 1, initialW=np.full((1, 3), 2.0))
+
+
+@pytest.mark.parametrize(
+    ("read", "what"),
+    [
+        (lambda held: held["k"].scale, "the item 'k' of a dict"),
+        (lambda held: LINEAR.copy().W[0], "a Variable that it copies or makes outside of xpgrad's functions"),
+    ],
+)
+def test_a_warning_says_why_each_call_needs_a_program(read, what):
+    held, text = {}, f"each of 8 calls has needed a program of its own, as {what} is another at each"
+    compiled = compile(lambda x: x * read(held))
+    for number in range(12):
+        held["k"] = types.SimpleNamespace(scale=2.0)
+        with pytest.warns(CompileWarning, match=text) if number == 7 else contextlib.nullcontext():
+            np.testing.assert_array_equal(array_of(compiled(X)), X * 2)
+
+
+Point = collections.namedtuple("Point", "x y")
+
+
+def test_equal_tuples_dates_and_decimals_are_not_read_anew():
+    held = {}
+    compiled = compile(lambda x: x * held["point"].y * held["day"].day * float(held["price"]))
+    for price in ("2.0",) * 4 + ("2.00", "3.0"):
+        held |= {"point": Point(1.0, 2.0), "day": datetime.date(2020, 1, 2), "price": decimal.Decimal(price)}
+        assert np.array_equal(compiled(X), X * 4 * float(price))
+    assert compiled.cache_info()[:2] == (2, 4)
 
 
 @pytest.mark.parametrize("kind", [Variable, np.asarray])
@@ -167,21 +200,44 @@ def computed_in_a_thread():
     return f
 
 
+def saved_to_a_file():
+    files = [io.BytesIO()]
+
+    def f(x):
+        np.save(files[0], np.ones(2))
+        return x * len(files[0].getvalue())
+
+    return f
+
+
+def configured():
+    def f(x):
+        xpgrad.config.train = not xpgrad.config.train
+        return x * xpgrad.config.train
+
+    return f
+
+
 @pytest.mark.parametrize(
     ("make", "why"),
     [
+        (saved_to_a_file, "it calls save, which reads or writes a file"),
+        (configured, "it sets the configuration or the current device"),
         (counted_in_list, "from outside, which no program repeats"),
         (computed_in_a_thread, "it creates a thread, whose code is not followed"),
         (advanced_outside, "items of a count are read, whose state is not seen"),
     ],
 )
 def test_a_function_that_changes_external_state_runs_without_a_program(make, why):
-    f, compiled = make(), compile(make())
-    with pytest.warns(CompileWarning, match=why):
-        found = [compiled(X) for _ in range(6)]
-    assert all(np.array_equal(y, f(Variable(X)).array) for y in found)
-    with pytest.raises(TraceError, match=why):
-        compile(make(), strict=True)(X)
+    def check():
+        f, compiled = make(), compile(make())
+        with pytest.warns(CompileWarning, match=why):
+            found = [compiled(X) for _ in range(6)]
+        assert all(np.array_equal(y, f(Variable(X)).array) for y in found)
+        with pytest.raises(TraceError, match=why):
+            compile(make(), strict=True)(X)
+
+    contextvars.copy_context().run(check)
 
 
 def test_state_created_in_the_first_call_does_not_prevent_compilation():

@@ -65,6 +65,8 @@ OF_UFUNCS = "reduce", "outer", "at", "accumulate"
 GIVES = frozenset(["pop", "get", "popleft", "__getitem__", "setdefault", "__next__"])
 DRAWS = re.compile(r"rand(n|int|perm)?(_like)?|normal|bernoulli|multinomial|poisson|\w*dropout\w*|(manual_)?seed")
 """Functions of array libraries that use the state of a generator of random numbers."""
+FILES = re.compile(r"load(txt)?|save(z|z_compressed|txt)?|genfromtxt|fromregex|(from|to)file|(open_)?memmap|dump")
+"""Functions and methods of array libraries that read or write files."""
 TRANSFORMS = "xpgrad.transforms"
 GETTERS = operator.attrgetter, operator.itemgetter, operator.methodcaller
 IN_C = operator.attrgetter, types.BuiltinFunctionType, types.MethodWrapperType, functools.partial
@@ -202,7 +204,10 @@ class Calls(Reads):
 
     def _look_at(self, args: Sequence[Any], f: Any = None) -> None:
         """Look at the arguments of a call unless it is recorded: with a traced array, or a sequence of them."""
-        if not args and getattr(f, "__name__", "").startswith(OF_SETTINGS):
+        name = getattr(f, "__name__", "")
+        if FILES.fullmatch(name):
+            self.refuse(f"it calls {name}, which reads or writes a file")
+        if not args and name.startswith(OF_SETTINGS):
             self.read("setting", f, None, repr(f()))
         recorded = any(kind_of(y) is TRACED for x in args for y in (x if type(x) in (list, tuple) else (x,)))
         if recorded:
@@ -360,7 +365,7 @@ class Calls(Reads):
             plain = all(type(x) is int for y in args for x in (y if type(y) is tuple else (y,)))
             if name in OF_VIEWS and in_order and plain and self.knows(owner):
                 return self.known.setdefault(id(view := getattr(owner, name)(*args)), view)
-            self._look_at((owner, *args))
+            self._look_at((owner, *args), f)
             return FRESH
         if name in ("__setattr__", "__delattr__") and args:
             self.write("attribute", owner, args[0])

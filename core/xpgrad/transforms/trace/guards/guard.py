@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from xpgrad.backend.plugins import plugins
 from xpgrad.transforms.containers import container_of
-from xpgrad.transforms.trace.guards.objects import PLAIN, SIMPLE, kind_of, values
+from xpgrad.transforms.trace.guards.objects import DATES, PLAIN, SIMPLE, kind_of, values
 
 
 class Absent:
@@ -146,11 +146,11 @@ def same(a: Any, b: Any) -> bool:
     kind = type(a)
     if kind is not type(b):
         return False
-    if kind is tuple:
+    if kind is tuple or hasattr(kind, "_fields"):
         return len(a) == len(b) and all(map(same, a, b))
     if kind is float:
         return (a == b and math.copysign(1, a) == math.copysign(1, b)) or (a != a and b != b)
-    if kind is complex or (kind not in PLAIN and plugins.is_scalar(a)):
+    if kind is complex or kind in DATES or (kind not in PLAIN and plugins.is_scalar(a)):
         return repr(a) == repr(b)
     if kind is slice:
         return same((a.start, a.stop, a.step), (b.start, b.stop, b.step))

@@ -25,7 +25,7 @@ MAX_BYTES = 2**20
 """Values of larger arrays are not compared at each call."""
 TRACED, ARRAY, SIMPLE, BOX, VIEW, OTHER = "traced", "array", "plain", "box", "view", "other"
 VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
-DATES = datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo, decimal.Decimal
+DATES = datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.tzinfo, decimal.Decimal
 """Types written in C whose objects never change."""
 FUNCTIONS = (
     *(types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType),

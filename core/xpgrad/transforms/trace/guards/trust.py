@@ -15,7 +15,7 @@ LIBRARY = "xpgrad"
 FOLLOWED = frozenset(
     [
         *("links", "models", "link_hooks", "optimizer_hooks", "training", "function_hooks", "initializers"),
-        *("iterators", "dataset", "datasets", "reporter", "distributions"),
+        *("iterators", "dataset", "datasets", "reporter", "distributions", "serializers"),
         *("optimizers.optimizer", "optimizers.hyperparameter"),
     ]
 )
