@@ -129,7 +129,11 @@ class TraceBackend(TransformedBackend):
             return None if returned is None else target
         out = (self.base.follow(function) if self._follows else function)(*opened, **named)
         if type(out) in self._base_types:
-            value = Value(self.base.spec(out))
+            try:
+                value = Value(self.base.spec(out))
+            except TypeError:  # such as an array of text
+                recording.needs(f"{name} returned an array of {out.dtype}", REMEDY)
+                return out
             for array, own in zip(opened, given):  # noqa: B905 - equally many, and this runs for each call
                 if array is out and type(own) is Value:
                     recording.shared |= {own, value}

@@ -8,16 +8,15 @@ from collections.abc import Callable
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 from xpgrad.backend.levels import around
-from xpgrad.backend.plugins import plugins
 from xpgrad.backend.random import Snapshot, held_states, restore
 from xpgrad.config import WATCHED, switches
 from xpgrad.errors import CompileWarning, StaleProgramWarning, TraceError
-from xpgrad.graph.variable import Variable
 from xpgrad.locks import shared_lock
 from xpgrad.transforms.callers import depth
 from xpgrad.transforms.leaves import is_array
 from xpgrad.transforms.trace import kinds
 from xpgrad.transforms.trace.agreement import difference
+from xpgrad.transforms.trace.eager import call_eagerly
 from xpgrad.transforms.trace.entry import entry
 from xpgrad.transforms.trace.executors import Options, checked_executor
 from xpgrad.transforms.trace.guards.guard import Guard
@@ -31,7 +30,7 @@ from xpgrad.transforms.trace.program import Program
 from xpgrad.transforms.trace.runner import Runner
 from xpgrad.transforms.trace.state import KEY, OuterState, without_state
 from xpgrad.transforms.trace.tracing import Trace
-from xpgrad.transforms.trees import flatten, map_leaves, where
+from xpgrad.transforms.trees import flatten, where
 from xpgrad.types import as_list
 from xpgrad.utils.pictures import drawer
 from xpgrad.utils.threads import InTurn
@@ -333,19 +332,7 @@ class Compiled(Generic[P, R]):
             self._keep(kind)
 
     def _eager(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        kwargs = without_state(kwargs)
-        leaves, structure = flatten((args, kwargs))
-        given = any(isinstance(leaf, Variable) for leaf in leaves)
-        made: dict[int, Variable] = {}
-        for leaf in leaves:
-            backend = plugins.backend_of_scalar(leaf)
-            if backend is not None or (is_array(leaf) and not isinstance(leaf, Variable)):
-                array = leaf if backend is None else backend.restore(leaf)
-                made[id(leaf)] = Variable(array, requires_grad=False)
-        args, kwargs = structure.build([made.get(id(leaf), leaf) for leaf in leaves])
-        result = self.instead(*args, **kwargs)
-        own = lambda x: x._array if isinstance(x, Variable) and not x._node.requires_grad else x  # noqa: E731
-        return result if given else map_leaves(own, result)
+        return call_eagerly(self.instead, args, without_state(kwargs))
 
     def __xpgrad_transformed__(
         self, transform: Callable[[Callable[..., Any]], Callable[..., Any]]

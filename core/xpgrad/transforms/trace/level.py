@@ -1,7 +1,9 @@
 """`TraceLevel`: the transformation that records a function, and the arrays and Variables that it has from outside."""
 
+import gc
+import types
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from xpgrad.backend.backend import Backend
@@ -16,7 +18,7 @@ from xpgrad.transforms.enclosing.level import root
 from xpgrad.transforms.leaves import ancestors
 from xpgrad.transforms.trace.array import TracedArray
 from xpgrad.transforms.trace.backend import TraceBackend, over
-from xpgrad.transforms.trace.guards.objects import ARRAY, BOXES, is_small, kind_of
+from xpgrad.transforms.trace.guards.objects import ARRAY, is_small, kind_of
 from xpgrad.transforms.trace.program import Value
 from xpgrad.transforms.trace.recording import Recording
 from xpgrad.transforms.trace.watch import OutsideWatch
@@ -61,6 +63,8 @@ class Unrecordable(BaseException):
         self.level, self.places, self.again = level, list(places), again
 
 
+MAX_OBJECTS = 10_000
+"""How many objects that a stored one refers to are looked at."""
 OUTER = "a Variable that was computed outside; compute it within the function"
 
 
@@ -176,14 +180,20 @@ class TraceLevel(Level):
         return list(self._entered.values())
 
     def escapes_in(self, obj: Any) -> bool:
-        """Return whether an object is an array of this level, or holds one among its items or attributes."""
-        if isinstance(obj, Variable):
-            return obj._array is not None and self.holds(obj._array)
-        if isinstance(obj, BOXES):
-            return any(map(self.escapes_in, [*obj, *obj.values()] if isinstance(obj, Mapping) else obj))
-        within = getattr(obj, "__dict__", None)
-        found = [] if not isinstance(within, dict) or callable(obj) else list(within.values())
-        return self.holds(obj) or any(self.holds(x._array if isinstance(x, Variable) else x) for x in found)
+        """Return whether an object is an array of this level, or refers to one, also in a closure or a generator."""
+        waiting, seen = [obj], set[int]()
+        while waiting and len(seen) < MAX_OBJECTS:
+            x = waiting.pop()
+            if id(x) in seen or isinstance(x, (type, types.ModuleType, types.CodeType)):
+                continue
+            seen.add(id(x))
+            array = x._array if isinstance(x, Variable) else x
+            if array is not None and self.holds(array):
+                return True
+            space = getattr(x, "__globals__", None) if isinstance(x, types.FunctionType) else None
+            found = () if isinstance(x, Variable) else gc.get_referents(x)
+            waiting += [each for each in found if each is not space]
+        return False
 
     def enter_variable(self, x: Variable) -> Variable:
         """Return the replacement of an outer Variable: its array and gradient are read at each call of the program."""

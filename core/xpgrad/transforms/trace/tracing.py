@@ -7,13 +7,14 @@ from xpgrad.backend.checks import same_place
 from xpgrad.backend.current import current_device
 from xpgrad.backend.plugins import plugins
 from xpgrad.config import called_with, global_config, switches
-from xpgrad.errors import TraceError
+from xpgrad.errors import EscapedArray, TraceError
 from xpgrad.graph.backward import grad as sweep
 from xpgrad.graph.methods.cuts import GraphEnds
 from xpgrad.graph.methods.ending import UserLine
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.leaves import is_array
 from xpgrad.transforms.surroundings import Surroundings
+from xpgrad.transforms.trace.array import TracedArray
 from xpgrad.transforms.trace.guards.events import following
 from xpgrad.transforms.trace.guards.guard import weaken
 from xpgrad.transforms.trace.guards.numbers import Numbers
@@ -128,9 +129,13 @@ class Trace:
         except Unrecordable as error:  # the level keeps the text for the handler
             error.facts = self.facts
             raise
-        except BaseException:
-            self.forget()
-            raise
+        except BaseException as error:
+            if strict or not _is_of_level(error):
+                self.forget()
+                raise
+            again = Unrecordable(self.level, f"{error}".removeprefix("compile: "))
+            again.facts = self.facts
+            raise again from error
         self.failure, self.shared = self.level.recording.failure, self.level.shared
 
     @property
@@ -232,12 +237,12 @@ class Trace:
 
     def _check_effects(self) -> None:
         """Raise if an array of this run was stored outside, where it cannot be used after the run."""
+        if any(made() is not None for made in self.level.made.values()):
+            raise Unrecordable(self.level, "a Parameter that it has made is kept outside", again=True)
         for effect in self.facts.effects.values():
             if self.level.escapes_in(effect.now()) or (any(map(effect.is_at, self.facts.changed)) and is_place(effect)):
                 text = f"it stored an array in {effect.title}; return it, or assign x.array of a Variable x"
                 raise Unrecordable(self.level, f"{text} from outside", filter(is_place, self.facts.effects.values()))
-        if any(made() is not None for made in self.level.made.values()):
-            raise Unrecordable(self.level, "a Parameter that it has made is kept outside", again=True)
 
     def _check_state(self) -> None:
         """Raise if the next backward computation would go on in the graph of this run, which has had one."""
@@ -399,6 +404,12 @@ class Trace:
             seen.add(id(array))
             own.append(array)
         return own
+
+
+def _is_of_level(error: BaseException) -> bool:
+    """Return whether an error is due to the arrays of a level, and would not be raised without it."""
+    of_level = isinstance(error, (TraceError, EscapedArray)) or TracedArray.__name__ in str(error)
+    return of_level and "a call that has ended" not in str(error)
 
 
 def _settings() -> Any:

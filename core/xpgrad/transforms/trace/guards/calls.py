@@ -18,12 +18,23 @@ from collections.abc import Iterable, Sequence
 from string import Formatter
 from typing import Any
 
+from xpgrad.backend.levels import innermost
 from xpgrad.backend.plugins import plugins
 from xpgrad.config import at_level, called_with
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.trace.guards import objects
 from xpgrad.transforms.trace.guards.guard import ABSENT, contents, inherited, is_constant, name_of, referent
-from xpgrad.transforms.trace.guards.objects import ARRAY, BOX, OTHER, SIMPLE, TRACED, VIEW, VIEWS, is_inside, kind_of
+from xpgrad.transforms.trace.guards.objects import (
+    ARRAY,
+    BOX,
+    OTHER,
+    SIMPLE,
+    TRACED,
+    VIEW,
+    VIEWS,
+    is_inside,
+    kind_of,
+)
 from xpgrad.transforms.trace.guards.reads import Reads
 from xpgrad.transforms.trace.guards.reflection import SPECIAL
 from xpgrad.transforms.trace.guards.stack import FRESH, HIDDEN, MIXED, UNSEEN, Token, Twin
@@ -391,7 +402,14 @@ class Calls(Reads):
         if kind is TRACED:
             sh.waits = True
             return FRESH
-        self.refuse(f"it calls {name} of a {type(owner).__name__}, whose state is not seen")
+        return self._unseen(f"it calls {name} of a {type(owner).__name__}, whose state is not seen", args)
+
+    def _unseen(self, why: str, args: Sequence[Any]) -> Any:
+        """Refuse a call of an unseen object; with arrays of this call, which would live on there, run eagerly at once."""
+        self.refuse(why)
+        level = innermost()
+        if level is not None and any(kind_of(x) is TRACED and (is_inside(x) or x._array is None) for x in args):
+            level.refuse(why)
         return UNSEEN
 
     def _below(self, sh: Any, o: Any, name: str) -> Any:

@@ -313,6 +313,7 @@ def format_value(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
 def match_class(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
     names, kind, x = s.pop(), s.pop(), s.pop()
     found: list[Any] = [HIDDEN]
+    self.ask(sh, x, lambda x: type(kind) is Token or isinstance(x, kind))
     if type(x) is not Token and isinstance(x, kind):
         first = self.attribute(sh, kind, "__match_args__") if arg else ()
         found = [self.attribute(sh, x, name) for name in (*(first if isinstance(first, tuple) else ())[:arg], *names)]

@@ -3,7 +3,7 @@
 import collections
 import functools
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from xpgrad.backend.plugins import plugins
@@ -37,6 +37,8 @@ class Reads(Facts):
             return UNSEEN if o.risky else FRESH
         kind = kind_of(o)
         if kind is TRACED:
+            if name.startswith("__"):
+                self.ask(sh, o, lambda x: x.__class__ if name == "__class__" else hasattr(x, name))
             return self._of_variable(sh, o, name)
         if kind is ARRAY:
             return self._of_array(o, name)
@@ -51,6 +53,16 @@ class Reads(Facts):
             trusted = is_trusted(o.__name__) or is_ours(o.__name__)
             return getattr(o, name, ABSENT) if trusted else self.read("attribute", o, name, getattr(o, name, ABSENT))
         return self._of_super(sh, o, name) if type(o) is super else self._of_object(sh, o, name)
+
+    def ask(self, sh: Any, x: Any, about: Callable[[Any], Any]) -> None:
+        """Call the function again without a level if a traced array has another type than the array that it stands for.
+
+        `about` is what a function of the user asks for.
+        """
+        if kind_of(x) is TRACED and hasattr(x, "recording") and not sh.ours and about(x) != about(x.values):
+            x.recording.level.refuse(
+                f"the type of an array is asked for{sh.line}, and traced arrays have another; ask for its dtype"
+            )
 
     def _of_variable(self, sh: Any, o: Any, name: str) -> Any:
         own = getattr(o, "__dict__", None)

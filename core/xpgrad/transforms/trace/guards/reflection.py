@@ -22,6 +22,7 @@ def _getattr(self: Any, sh: Any, args: Sequence[Any]) -> Any:
 
 
 def _hasattr(self: Any, sh: Any, args: Sequence[Any]) -> Any:
+    self.ask(sh, args[0], lambda x: isinstance(args[1], str) and hasattr(x, args[1]))
     _getattr(self, sh, args[:2])
     sh.waits = False
     return FRESH
@@ -40,11 +41,13 @@ def _type(self: Any, sh: Any, args: Sequence[Any]) -> Any:
         return NotImplemented
     if isinstance(args[0], Token):
         return args[0].kind or FRESH
+    self.ask(sh, args[0], type)
     return type(args[0]) if kind_of(args[0]) is not OTHER else self.read("class", args[0], None, type(args[0]))
 
 
 def _isinstance(self: Any, sh: Any, args: Sequence[Any]) -> Any:
     x, kinds = args
+    self.ask(sh, x, lambda x: isinstance(kinds, Token) or isinstance(x, kinds))
     if not isinstance(x, Token) and kind_of(x) is OTHER and not isinstance(x, type) and not is_ours(type(x).__module__):
         if isinstance(kinds, type) and type(kinds) is type:
             self.read("class", x, None, type(x))
