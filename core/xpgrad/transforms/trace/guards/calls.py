@@ -405,7 +405,7 @@ class Calls(Reads):
         return self._unseen(f"it calls {name} of a {type(owner).__name__}, whose state is not seen", args)
 
     def _unseen(self, why: str, args: Sequence[Any]) -> Any:
-        """Refuse a call of an unseen object; with arrays of this call, which would live on there, run eagerly at once."""
+        """Refuse a call of an unseen object; if it gets arrays of this call, which would live on there, at once."""
         self.refuse(why)
         level = innermost()
         if level is not None and any(kind_of(x) is TRACED and (is_inside(x) or x._array is None) for x in args):
