@@ -258,8 +258,7 @@ class GradientMethod(Optimizer, Formula):
         ShapeError, DtypeError
             A gradient does not fit its parameter; no parameter is updated then.
         TraceError
-            It is called in a transformation; use `compile`, or the function form, `rule`. A compiled function that
-            calls it runs without a program, with a `CompileWarning`.
+            It is called in a transformation: use `compile` or `rule`. A compiled function runs without a program then.
 
         Notes
         -----

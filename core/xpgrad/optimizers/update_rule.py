@@ -30,7 +30,6 @@ from xpgrad.types import Array
 MASTER = "fp32_param"
 """The name in the state of the float32 copy of a half-precision parameter."""
 INSTEAD = "use step = optimizer.compile(lossfun), or optimizer.rule, which is a function of trees"
-"""What to do where updates are impossible: in a transformation."""
 
 
 class UpdateRule:

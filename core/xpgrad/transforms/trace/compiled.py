@@ -19,8 +19,8 @@ from xpgrad.transforms.trace.agreement import difference
 from xpgrad.transforms.trace.eager import call_eagerly
 from xpgrad.transforms.trace.entry import entry
 from xpgrad.transforms.trace.executors import Options, checked_executor
-from xpgrad.transforms.trace.guards.guard import Guard
-from xpgrad.transforms.trace.guards.objects import ARRAY, TRACED, kind_of
+from xpgrad.transforms.trace.guards.guard import ABSENT, Guard
+from xpgrad.transforms.trace.guards.objects import ARRAY, OTHER, TRACED, kind_of
 from xpgrad.transforms.trace.kinds import CacheInfo, Kind, Verify
 from xpgrad.transforms.trace.level import Unrecordable
 from xpgrad.transforms.trace.numbers import with_numbers
@@ -39,8 +39,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 MAX_VALUES = 4
 """How many values of a number have a program each before a warning names it."""
-MAX_MISSES = 8
-"""How many calls without a program that fits are recorded before a warning says why."""
 MAX_ITEMS, MAX_SHOWN = 100, 20
 """How many items of a container are compared with their earlier values, and how many are shown of a stale program."""
 
@@ -162,7 +160,6 @@ class Compiled(Generic[P, R]):
             elif trace.facts.numbers:
                 kind.loose = kinds.entry_of(trace, trace.facts.numbers.leaves)
             self._count_values(trace)
-            self._count_programs(trace)
             self._keep(kind)
         return Runner(trace, self._options).first()
 
@@ -204,26 +201,17 @@ class Compiled(Generic[P, R]):
                 advice = "pass it as an argument, or keep it in a Variable and assign x.array"
             elif isinstance(x, (types.FunctionType, functools.partial)):
                 advice = "define it once"
+            elif kind_of(x) is OTHER and x is not ABSENT:
+                advice = "keep one object, and set its attributes"
             elif type(x) not in (int, float):
                 continue
-            known = self._values.setdefault((place, getattr(getattr(x, "func", x), "__code__", None)), set())
+            code = getattr(getattr(x, "func", x), "__code__", None) if advice == "define it once" else None
+            known = self._values.setdefault((place, code), set())
             known.add(x if type(x) in (int, float) else id(x))
             if len(known) == MAX_VALUES:
                 outside = isinstance(source, Guard)
                 what = f"from outside, {source.title}," if outside else f"argument{where(source[1:])}"
                 self._warn(f"{MAX_VALUES} values of the {type(x).__name__} {what} have needed a program each: {advice}")
-
-    def _count_programs(self, trace: Trace) -> None:
-        """Warn if none of many calls has found a program because something from outside is another at each."""
-        last = next((kind.trace for kind in self._kinds if kind.trace is not None), None)
-        if last is None or self._hits or self._misses < MAX_MISSES or self._said:
-            return
-        found = next((guard.title for guard in last.facts.guards.values() if not guard.holds()), None)
-        variables = [[id(s.holder) for s in each.sources if s.kind == "array"] for each in (last, trace)]
-        if found is None and variables[0] != variables[1]:
-            found = "a Variable that it copies or makes outside of xpgrad's functions"
-        if found is not None:
-            self._warn(f"each of {self._misses} calls has needed a program of its own, as {found} is another at each")
 
     def _without_trace(self, error: Unrecordable, held: Snapshot, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Repeat a call without a level if its first run cannot be recorded, after undoing the effects of that run."""
@@ -365,13 +353,7 @@ class Compiled(Generic[P, R]):
         return self._trace_of(args, kwargs)[1].program
 
     def guards(self, *args: Any, **kwargs: Any) -> str:
-        """Return the values that the program for these arguments has read from outside, one per line: its conditions.
-
-        Raises
-        ------
-        TraceError
-            No program exists for such arguments; the text gives the reason.
-        """
+        """Return what `program` has read from outside, one value per line: the conditions under which it runs."""
         return "\n".join(map(str, self._trace_of(args, kwargs)[0].facts.guards.values()))
 
     def source(self, *args: Any, **kwargs: Any) -> str:

@@ -7,14 +7,16 @@ from typing import Any
 from xpgrad.backend.plugins import plugins
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.leaves import is_array
+from xpgrad.transforms.trace.guards.effects import refill
+from xpgrad.transforms.trace.guards.guard import contents
 from xpgrad.transforms.trees import flatten, map_leaves
 
 
 def call_eagerly(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return the result of a function that takes Variables in place of arrays; of arrays it returns arrays."""
     given = any(isinstance(leaf, Variable) for leaf in flatten((args, kwargs))[0])
+    own = lambda x: x._array if not given and isinstance(x, Variable) and not x._node.requires_grad else x  # noqa: E731
     entered = _Entered()
-    own = _same if given else _array_of
     try:
         return map_leaves(own, f(*map(entered.new, args), **{name: entered.new(x) for name, x in kwargs.items()}))
     finally:
@@ -32,14 +34,12 @@ class _Entered:
         """Return an argument with Variables in place of arrays; one without arrays is passed as it is."""
         if id(x) not in self._new:
             leaves, structure = flatten(x)
-            if structure.kind is None:
-                made = _variable(x)
-            elif type(x) in (list, tuple):
+            if type(x) in (list, tuple):
                 made = type(x)(map(self.new, x))
             elif type(x) is dict:
                 made = {key: self.new(item) for key, item in x.items()}
             else:
-                made = structure.build([self.new(leaf) for leaf in leaves])
+                made = _variable(x) if structure.kind is None else structure.build([self.new(leaf) for leaf in leaves])
             if structure.kind is not None and all(map(operator.is_, flatten(made)[0], leaves)):
                 made = x
             self._new[id(x)] = made
@@ -48,20 +48,11 @@ class _Entered:
 
     def leave(self, own: Callable[[Any], Any]) -> None:
         """Put what the call has changed in new containers into the original ones."""
-
-        def old(x: Any) -> Any:
-            return self._old[id(x)][0] if id(x) in self._old else map_leaves(own, x)
-
+        old = lambda x: self._old[id(x)][0] if id(x) in self._old else map_leaves(own, x)  # noqa: E731
         for x, made, before in list(self._old.values()):
-            if x is made or isinstance(made, (Variable, tuple)):
-                continue
-            if isinstance(made, list):
-                x[:] = map(old, made)
-            elif isinstance(made, dict):
-                now = {key: old(item) for key, item in made.items()}
-                x.clear()
-                x.update(now)
-            else:
+            if isinstance(made, (list, dict)) and made is not x:
+                refill(x, tuple(map(old, contents(made))))
+            elif not isinstance(made, (Variable, tuple)) and made is not x:
                 vars(x).update({name: old(y) for name, y in vars(made).items() if before.get(name) is not y})
 
 
@@ -70,11 +61,3 @@ def _variable(leaf: Any) -> Any:
     if backend is None and (isinstance(leaf, Variable) or not is_array(leaf)):
         return leaf
     return Variable(leaf if backend is None else backend.restore(leaf), requires_grad=False)
-
-
-def _array_of(x: Any) -> Any:
-    return x._array if isinstance(x, Variable) and not x._node.requires_grad else x
-
-
-def _same(x: Any) -> Any:
-    return x

@@ -89,8 +89,8 @@ class Trace:
         State at the start, values read and set outside, and the arrays that `pullback` needs.
     statics : dict from int to object
         The leaves that are neither arrays nor Variables, by their numbers.
-    distinct, shared : int, set of int
-        How many different arrays and Variables there are among the leaves; which of them are used from outside as well.
+    name, distinct, shared : str, int, set of int
+        The function's name, how many arrays and Variables the leaves are, and which are used from outside as well.
     numbers, loosened : dict from int to float, frozenset of int
         The floats among the leaves, and the numbers of those that are inputs of the program.
     writes, failure : list of Write, str or None
@@ -100,7 +100,7 @@ class Trace:
     def __init__(
         self, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], strict: bool, state: OuterState
     ) -> None:
-        self.function, self.state = f, state
+        self.function, self.state, self.name = f, state, getattr(f, "__name__", type(f).__name__)
         self.leaves, self.arguments = flatten((args, kwargs))
         self.variables = any(isinstance(leaf, Variable) for leaf in flatten((args, without_state(kwargs)))[0])
         check_static(self.leaves, self.arguments)
@@ -179,11 +179,11 @@ class Trace:
         weaken(self.facts.guards)
         self._check_effects()
         self._check_state()
-        self._note_results(getattr(f, "__name__", type(f).__name__), returned)
+        self._note_results(returned)
         self.ends = {} if self._connected else cuts.found
         self._drop_inputs()
 
-    def _note_results(self, name: str, returned: Any) -> None:
+    def _note_results(self, returned: Any) -> None:
         """Make the program of the calls, with all that the function returned or stored as its outputs."""
         level = self.level
         sets = [each.value if each.arrays else None for each in self.facts.sets]
@@ -195,7 +195,7 @@ class Trace:
         for captured in level.all_captured():
             self._note_writes(captured, outputs)
         inputs, calls = tuple(level.inputs), tuple(level.recording.calls)
-        self.program = Program(name, inputs, tuple(v for v, _ in outputs), calls)
+        self.program = Program(self.name, inputs, tuple(v for v, _ in outputs), calls)
         self._arrays = [array for _, array in outputs]
         libraries = {value.spec.backend.name for value in self.program.values() if value not in level.read}
         if len(libraries) > 1:
@@ -206,7 +206,7 @@ class Trace:
             self.connected = self._connected_outputs()
             self.wanted = tuple(c.source for c in wanted)
             failure, level.recording.failure = level.recording.failure, None
-            self._pull_back(name, wanted)
+            self._pull_back(self.name, wanted)
             if level.recording.failure is not None:  # the gradients may depend on the values of cotangents
                 self.pullback, self.residuals = None, []
             level.recording.failure = failure or level.recording.failure
@@ -286,8 +286,8 @@ class Trace:
         if paths == list(structure.paths()) and all(a is b for a, b in zip(leaves, entered, strict=True)):
             return
         raise TraceError(
-            f"compile: {getattr(self.function, '__name__', 'the function')} changed a list, dictionary or object that "
-            "is an argument, which a program does not; return the changed object, or change a copy"
+            f"compile: {self.name} changed a list, dictionary or object that is an argument, which a program does not; "
+            "return the changed object, or change a copy"
         )
 
     def _result(self, leaf: Any, outputs: list[Any], *, kept: bool) -> OutputLeaf:
@@ -316,16 +316,13 @@ class Trace:
             array = level.entered(leaf)
             outputs.append((array.value, array))
             return OutputLeaf("array", len(outputs) - 1)
+        returned = f"compile: {self.name} returned {type(leaf).__name__}"
         if isinstance(leaf, (Iterator, Awaitable)):
-            raise TypeError(
-                f"compile: {getattr(self.function, '__name__', 'the function')} returned {type(leaf).__name__}, which "
-                "runs later and in parts; return a list, or compile the function that is called for each part"
-            )
+            remedy = "return a list, or compile the function that is called for each part"
+            raise TypeError(f"{returned}, which runs later and in parts; {remedy}")
         if level.escapes_in(leaf):
-            raise TraceError(
-                f"compile: {getattr(self.function, '__name__', 'the function')} returned {type(leaf).__name__}, which "
-                "holds an array that cannot be returned in it; return dictionaries, lists, tuples or dataclasses"
-            )
+            remedy = "return dictionaries, lists, tuples or dataclasses"
+            raise TraceError(f"{returned}, which holds an array that cannot be returned in it; {remedy}")
         return OutputLeaf("object", leaf)
 
     def _connected_outputs(self) -> tuple[int, ...]:
@@ -413,7 +410,6 @@ def _is_of_level(error: BaseException) -> bool:
 
 
 def _settings() -> Any:
-    """Return the configuration, the function hooks and the current device of this thread."""
     now = switches()
     return global_config.__dict__ | now.overlay, now.hooks, current_device()
 

@@ -12,12 +12,10 @@ from typing import Any
 from xpgrad.backend.plugins import plugins
 
 LIBRARY = "xpgrad"
-FOLLOWED = frozenset(
-    [
-        *("links", "models", "link_hooks", "optimizer_hooks", "training", "function_hooks", "initializers"),
-        *("iterators", "dataset", "datasets", "reporter", "distributions", "serializers"),
-        *("optimizers.optimizer", "optimizers.hyperparameter"),
-    ]
+FOLLOWED = (
+    *("links", "models", "link_hooks", "optimizer_hooks", "training", "function_hooks", "initializers"),
+    *("iterators", "dataset", "datasets", "reporter", "distributions", "serializers"),
+    *("optimizers.optimizer", "optimizers.hyperparameter"),
 )
 """Packages of this library whose code reads what users have put into objects; all others compute."""
 TREES = "models.plan", "models.tree"
@@ -72,7 +70,7 @@ def is_trusted(module: str) -> bool:
     """
     top, _, rest = module.partition(".")
     if top == LIBRARY:
-        return FOLLOWED.isdisjoint((rest, rest.partition(".")[0])) or rest in TREES
+        return not {rest, rest.partition(".")[0]}.intersection(FOLLOWED) or rest in TREES
     return top in MODULES or top.startswith(("_frozen", "namedtuple_")) or is_ours(module) or is_of_arrays(module)
 
 
