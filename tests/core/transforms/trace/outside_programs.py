@@ -208,8 +208,6 @@ STATES = {
         "sys.setrecursionlimit(limit + 10)"),
     "a generator of another": ("a = [2.0]\ndef one(): yield from a\ndef two(): yield from one()", "sum(two())",
         "a[0] = 3.0"),
-    "an unpacked generator": ("a = [2.0]\ndef rows(): return (v for v in a)", "sum([*rows()]) * len({*rows()})",
-        "a.append(3.0)"),
     "a class that is called": ("T = type('T', (), {'v': 2.0})", "T().v", "T.v = 3.0"),
     "an operator of a new object": ("class C:\n    def __neg__(self): return 2.0", "-C()",
         "C.__neg__ = lambda self: 3.0"),
@@ -354,6 +352,8 @@ STATES = {
         "p.h()", "s.v = 3.0"),
     "a setter that was missing": ("class C: pass\nc = C()\ndef h():\n    c.v = 2.0\n    return c.v", "h()",
         "C.__setattr__ = lambda c, n, v: object.__setattr__(c, n, v * 2)"),
+    "an unpacked generator": ("a = [2.0]\ndef rows(): return (v for v in a)", "sum([*rows()]) * len({*rows()})",
+        "a.append(3.0)"),
 }  # fmt: skip
 PLACES = {
     # How `f`, a function of one Variable, reads it.

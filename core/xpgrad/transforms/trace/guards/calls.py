@@ -15,7 +15,6 @@ import threading
 import types
 import weakref
 from collections.abc import Iterable, Sequence
-from string import Formatter
 from typing import Any
 
 from xpgrad.backend.levels import innermost
@@ -23,7 +22,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.config import at_level, called_with
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.trace.guards import objects
-from xpgrad.transforms.trace.guards.guard import ABSENT, contents, inherited, is_constant, name_of, referent
+from xpgrad.transforms.trace.guards.guard import ABSENT, contents, inherited, is_constant, referent
 from xpgrad.transforms.trace.guards.objects import (
     ARRAY,
     BOX,
@@ -411,33 +410,6 @@ class Calls(Reads):
         if level is not None and any(kind_of(x) is TRACED and (is_inside(x) or x._array is None) for x in args):
             level.refuse(why)
         return UNSEEN
-
-    def _below(self, sh: Any, o: Any, name: str) -> Any:
-        """Note what ``object.__getattribute__`` returns, which a class of `o` calls in its own."""
-        self.read("inherited", o, name, found := inherited(type(o), name))
-        space = object.__getattribute__(o, "__dict__") if hasattr(o, "__dict__") else {}
-        value = self.item(sh, self._new(space) if id(o) in self.made else space, name)
-        return self._waiting(sh) if (value is ABSENT and found is ABSENT) or isinstance(found, property) else value
-
-    def _context(self, name: str, owner: contextvars.ContextVar[Any], args: Sequence[Any]) -> Any:
-        if name == "get":
-            value = self.read("context", owner, None, owner.get(ABSENT))  # its own default never changes
-            return value if value is not ABSENT else args[0] if args else UNSEEN
-        if name == "reset":
-            self.read_before(self.effects.get((id(owner), name_of(None))))
-        self.write("context", owner, None)
-        return UNSEEN
-
-    def _format(self, sh: Any, text: str) -> None:
-        """Note the attributes and items that a format like ``"{0.name}"`` reads."""
-        given: dict[Any, Any] = {**dict(enumerate(sh.given)), **sh.keywords}
-        for number, field in enumerate(each[1] for each in Formatter().parse(text) if each[1] is not None):
-            first, *path = re.split(r"(?=[.[])", field)
-            x = given.get(int(first) if first.isdigit() else first or number, UNSEEN) if path else None
-            for each in path:
-                name = each[1:].rstrip("]")
-                get: Any = self.attribute if each[0] == "." else self.item
-                x = get(sh, x, int(name) if name.isdigit() else name)
 
     def _method_of_box(self, sh: Any, name: str, owner: Any, args: Sequence[Any]) -> Any:
         seen = bool(args) and not isinstance(args[0], Token)
