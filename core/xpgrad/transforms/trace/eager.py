@@ -48,7 +48,10 @@ class _Entered:
 
     def leave(self, own: Callable[[Any], Any]) -> None:
         """Put what the call has changed in new containers into the original ones."""
-        old = lambda x: self._old[id(x)][0] if id(x) in self._old else map_leaves(own, x)  # noqa: E731
+
+        def old(x: Any) -> Any:
+            return self._old[id(x)][0] if id(x) in self._old else map_leaves(own, x)
+
         for x, made, before in list(self._old.values()):
             if isinstance(made, (list, dict)) and made is not x:
                 refill(x, tuple(map(old, contents(made))))
