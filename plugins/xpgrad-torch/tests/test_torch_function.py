@@ -354,6 +354,7 @@ ON_ARRAYS = {
     "softmax": lambda x: nn.softmax(x, dim=0),
     **{name: partial(getattr(operator, name), W) for name in BETWEEN.split()},
     "mul()": lambda x: W.mul(x),
+    "lerp": lambda x: torch.lerp(W, x, 0.3),
     "a sum with a keyword": lambda x: torch.sum(x, dim=0, keepdim=True),
     "methods": lambda x: x.repeat(2) * x.std() + x.abs().sum(dim=0, keepdim=True) * x.size(0) * x.dim(),
     "a dtype": lambda x: W.to(torch.result_type(x, 2.0)),
@@ -367,7 +368,10 @@ def test_functions_of_arrays_are_recorded(name):
     for row in X:
         torch.testing.assert_close(compiled(row), f(row))
     assert compiled.cache_info().hits == 1
-    torch.testing.assert_close(as_array(vmap(lambda v: Variable(f(v.array)))(X)), torch.stack([f(row) for row in X]))
+    wrapped = lambda v: Variable(f(v.array))  # noqa: E731
+    torch.testing.assert_close(as_array(vmap(wrapped)(X)), torch.stack([f(row) for row in X]))
+    if f(X[0]).is_floating_point():
+        torch.testing.assert_close(as_array(jvp(wrapped, (X[0],), (X[1],))[0]), f(X[0]))
 
 
 def into(x):

@@ -1,5 +1,6 @@
 """`Optimizer` and `GradientMethod`: setup, update, unchanged state, devices, saving, copies."""
 
+import contextlib
 import copy
 import functools
 import pickle
@@ -182,10 +183,17 @@ def updated_each(optimizer, loss, step, *xs):
         param.update()
 
 
+def updated_if_possible(optimizer, loss, step, *xs):
+    optimizer.new_epoch()
+    with contextlib.suppress(RuntimeError):
+        optimizer.update(loss, *xs)
+
+
 @pytest.mark.parametrize(
     ("update", "name"),
     [
-        (updated, "MomentumSGD.update"), (updated_by_hand, "MomentumSGD.update"), (updated_each, "UpdateRule.update"),
+        (updated, "MomentumSGD.update"), (updated_if_possible, "MomentumSGD.update"),
+        (updated_by_hand, "MomentumSGD.update"), (updated_each, "UpdateRule.update"),
         (lambda optimizer, loss, step, *xs: step(*xs), "<compiled step of MomentumSGD: 0 programs>"),
         (lambda optimizer, loss, step, *xs: vmap(lambda i: (updated(optimizer, loss, step, *xs), i)[1])(xs[0]), None),
     ],
