@@ -63,7 +63,7 @@ def by_general_eigenvalues(a: Any) -> Any:
 def bisected(f: Any, x: Any) -> Any:
     """Root between 0 and 3, from a method without a derivative."""
     low, high = 0.0 * x, 0.0 * x + 3.0
-    for _ in range(60):
+    for _ in range(45):
         middle = 0.5 * (low + high)
         low, high = (low, middle) if float(on_host(f(middle)).ravel()[0]) > 0 else (middle, high)
     return middle
@@ -71,13 +71,13 @@ def bisected(f: Any, x: Any) -> Any:
 
 def by_newton(f: Any, x: Any) -> Any:
     """Root by a method that differentiates the function."""
-    for _ in range(30):
+    for _ in range(8):
         x = x - linalg.solve(jacrev(f)(x), f(x))
     return x
 
 
 def by_gradients(f: Any, x: Any) -> Any:
-    for _ in range(30):
+    for _ in range(8):
         x = x - f(x) / grad(lambda each: xp.sum(f(each)))(x)
     return x
 
