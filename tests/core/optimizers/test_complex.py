@@ -20,7 +20,10 @@ DEVICES = "@numpy", "@strict:cpu", "native:0", "@torch:cpu"
 CASES = [
     *((*method, form, "@numpy") for method in METHODS for form in ("apart", "compiled", "rule")),
     *((*method, "packed", device) for method in [*METHODS, ("LBFGS", None)] for device in DEVICES),
-    *((name, None, "packed", "@jax:cpu") for name in ("Adam", "SMORMS3", "MSVAG", "LBFGS")),
+    *(
+        pytest.param(name, None, "packed", "@jax:cpu", marks=pytest.mark.exhaustive(1))
+        for name in ("Adam", "SMORMS3", "MSVAG", "LBFGS")
+    ),
 ]
 PHASE = 0.6 - 0.8j
 SHAPES = (2, 3), (4,), ()

@@ -43,6 +43,7 @@ def test_pairs_and_triples_are_loops_and_reverse_mode(outermost: str) -> None:
     assert not [text for text in wrong if text]
 
 
+@pytest.mark.exhaustive(1)
 @pytest.mark.parametrize("chosen", list(itertools.product(["grad", "jvp", "vmap"], repeat=2)), ids=" of ".join)
 def test_pairs_agree_with_jax(chosen: tuple[str, ...]) -> None:
     pytest.importorskip("jax", reason="JAX is not installed, as for make quick")
