@@ -15,7 +15,7 @@ PARTS = 8
 OTHERS = [device for device in DEVICES if device not in ("@numpy", "@strict:cpu")]
 """The certificate of strict runs the table on its first device; @strict:device1 covers the second."""
 LIBRARIES = "@torch:cpu", "@jax:cpu", "@dask"
-"""Devices of plugins: a few cases run there in full, without those of `special` that take minutes."""
+"""Devices of plugins: a few cases run there, without the cases of `special` that take minutes."""
 RUNS = [(case, "@numpy") for case in CASES] + [(case, device) for device in OTHERS for case in part_of(CASES, PARTS)]
 RUNS += part_of(
     [(c, d) for c in CASES for d in LIBRARIES if d == "@torch:cpu" or not c.name.startswith("special.")], 128
@@ -58,7 +58,7 @@ def test_case(case: Case, device: str) -> None:
     failures = []
     for dtype in dtypes_of(case):
         for assertion in assertions_of(case, dtype):
-            if assertion in ("small", "one_derivative") and case.name not in FULLY and device not in LIBRARIES:
+            if assertion in ("small", "one_derivative") and case.name not in FULLY:
                 continue
             if assertion == "small" and dtype == "complex128" and case.name not in SMALL_COMPLEX:
                 continue

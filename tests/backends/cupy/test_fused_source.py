@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from tests.backends.cupy import groups
 from tests.backends.cupy.test_kernel_source import ARRAY, INDEXER, SCALAR, compiled, cupy
+from tests.turn import part_of
 
 from xpgrad_cupy.executor import kernel_of
 from xpgrad_cupy.fusion.launches import BlockKernel, Elementwise, Launch
@@ -62,9 +63,9 @@ def test_the_kernels_of_a_group_compile(name: str) -> None:
 
 def test_the_kernels_of_random_groups_compile() -> None:
     count = 0
-    for seed in range(40):
+    for seed in part_of(range(40), 1):
         try:
             count += compile_all(groups.at_random(seed), (2, False))
         except Unsupported:
             continue
-    assert count > 40
+    assert count > 4
