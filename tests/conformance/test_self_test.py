@@ -24,6 +24,7 @@ def test_a_fault_without_a_check_survives(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(module, "CHECKS", ())
     harmless = replace(FAULTS[0], plant=lambda bed: None, families="E")
     monkeypatch.setattr(module, "FAULTS", (harmless,))
+    monkeypatch.setattr(module, "PROFILES", ("quick",))
     assert module.self_test(faults=[harmless], freedoms=()).survivors == ((harmless.id, "E"),)
 
 
