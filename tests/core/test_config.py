@@ -1,12 +1,10 @@
 """Configuration: global values, this thread's overlay, and contexts."""
 
 import io
-import os
-import subprocess
-import sys
 import threading
 
 import pytest
+from tests.processes import output_of
 from tests.threads import in_thread
 
 import xpgrad
@@ -194,40 +192,33 @@ def test_contexts_in_generators_and_tasks_do_not_leak():
     assert asyncio.run(both()) == [True] * 5
 
 
-def run(code, **environment):
-    return subprocess.run(
-        [sys.executable, "-c", f"import xpgrad\n{code}"],
-        capture_output=True,
-        text=True,
-        env=os.environ | environment,
-        check=False,
-    )
-
-
 @pytest.mark.parametrize(
     ("variable", "text", "entry", "value"),
     [
-        ("XPGRAD_DEBUG", "1", "debug", "True"),
-        ("XPGRAD_DEBUG", "0", "debug", "False"),
-        ("XPGRAD_TYPE_CHECK", "0", "type_check", "False"),
+        ("XPGRAD_DEBUG", "1", "debug", True),
+        ("XPGRAD_DEBUG", "0", "debug", False),
+        ("XPGRAD_TYPE_CHECK", "0", "type_check", False),
         ("XPGRAD_DTYPE", "float64", "dtype", "float64"),
         ("XPGRAD_DTYPE", "mixed16", "dtype", "mixed16"),
     ],
 )
-def test_environment(variable, text, entry, value):
-    done = run(f"print(xpgrad.config.{entry})", **{variable: text})
-    assert done.stdout.strip() == value, done.stderr
+def test_environment(variable, text, entry, value, monkeypatch):
+    monkeypatch.setenv(variable, text)
+    assert getattr(type(global_config)(), entry) == value
 
 
 def test_debug_mode_of_the_environment_holds_in_operations():
-    code = "import numpy as np\nx = xpgrad.Variable(np.array([float('nan')]))\nx * x"
-    done = run(code, XPGRAD_DEBUG="1")
-    assert "NaN is detected on forward computation of _ * _" in done.stderr
+    code = "import numpy as np\nimport xpgrad\nx = xpgrad.Variable(np.array([float('nan')]))\nx * x"
+    with pytest.raises(AssertionError, match=r"NaN is detected on forward computation of _ \* _"):
+        output_of("-c", code, XPGRAD_DEBUG="1")
 
 
-def test_an_unknown_dtype_of_the_environment_is_an_error():
-    done = run("", XPGRAD_DTYPE="float31")
-    assert "XPGRAD_DTYPE: expected one of float16, float32, float64, mixed16, got 'float31'" in done.stderr
+def test_an_unknown_dtype_of_the_environment_is_an_error(monkeypatch):
+    monkeypatch.setenv("XPGRAD_DTYPE", "float31")
+    with pytest.raises(
+        ValueError, match="XPGRAD_DTYPE: expected one of float16, float32, float64, mixed16, got 'float31'"
+    ):
+        type(global_config)()
 
 
 def test_misspelt_entry_warns() -> None:
