@@ -18,7 +18,7 @@ from xpgrad.transforms.dual.level import DualLevel
 from xpgrad.transforms.enclosing.level import EnclosingLevel, Port
 
 Random = Callable[[np.random.Generator, xpgrad.Device], str | None]
-COUNTS: dict[Random, int] = {batched: 120, forward: 80}
+COUNTS: dict[Random, int] = {batched: 60, forward: 50}
 FOUND = XpgradError, ValueError, IndexError, AttributeError, RecursionError
 """Errors raised by xpgrad, the library, or Python, where a fault is not silent."""
 SHARED, ENTERED = ports.shared, EnclosingLevel.entered

@@ -95,7 +95,7 @@ FAULTS = {
 def compare_all():
     for name in small_programs.PROGRAMS:
         check_small(name)
-    for seed in range(500):
+    for seed in range(300):
         check(seed, (), 40)
 
 
