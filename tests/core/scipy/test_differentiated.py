@@ -13,7 +13,7 @@ from tests.core.scipy.cases_of_signal import CASES as SIGNAL
 from tests.core.scipy.cases_of_sparse import CASES as SPARSE
 from tests.core.scipy.cases_of_spatial import CASES as SPATIAL
 from tests.core.scipy.cases_of_stats import CASES as STATS
-from tests.turn import half_of
+from tests.turn import half_of, part_of
 
 from xpgrad import Variable, as_variable, compile, get_device
 from xpgrad import array_api as xp
@@ -33,6 +33,18 @@ READING = (
     "spatial.transform.Rotation:nearest",
 )
 """Cases whose checks read values, which a compiled program cannot do."""
+BATCHED = [case for case in CASES if case.batched]
+COMPILED = [case for case in BATCHED if not case.name.startswith(READING)]
+LIBRARIES = [
+    (case, name)
+    for names, parts in ((("@torch:cpu", "@strict", "native:0"), 2), (("@jax",), 64))
+    for case, name in part_of([(case, name) for case in CASES if case.libraries for name in names], parts)
+]
+
+
+def label(parameter):
+    """Return the name of a case, or the specifier of a library."""
+    return getattr(parameter, "name", parameter)
 
 
 def floating(y):
@@ -89,76 +101,71 @@ def stack():
         yield stack
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-class TestDifferentiated:
-    def test_value(self, case):
-        found, expected = case.function(*map(Variable, case.inputs)), case.reference(*case.inputs)
-        for y, e in zip(floating(found), floating(expected), strict=True):
-            np.testing.assert_allclose(on_host(y), e, rtol=case.rtol, atol=case.rtol)
-            assert np.iscomplexobj(e) or not np.iscomplexobj(on_host(y))
+@pytest.mark.parametrize("case", CASES, ids=label)
+def test_value(case):
+    found, expected = case.function(*map(Variable, case.inputs)), case.reference(*case.inputs)
+    for y, e in zip(floating(found), floating(expected), strict=True):
+        np.testing.assert_allclose(on_host(y), e, rtol=case.rtol, atol=case.rtol)
+        assert np.iscomplexobj(e) or not np.iscomplexobj(on_host(y))
 
-    def test_first_and_second_order(self, case):
-        f, xs, vs = loss_of(case), list(case.inputs), directions(case)
-        value = lambda t: float(on_host(f(*map(Variable, shifted(xs, vs, t)))))  # noqa: E731
-        slope = inner(gradients(f, xs), vs)
-        numeric = (value(STEP) - value(-STEP)) / (2 * STEP)
-        assert slope == pytest.approx(numeric, rel=1e-5, abs=1e-6)
-        forward = jvp(f, tuple(xs), tuple(vs))[1]
-        assert float(on_host(forward)) == pytest.approx(slope, rel=1e-8, abs=1e-9)
-        if case.name in TWICE:
-            along = lambda *xs: jvp(f, xs, tuple(vs))[1]  # noqa: E731
-            second = inner(gradients(along, xs), vs)
-            ends = [inner(gradients(f, shifted(xs, vs, t)), vs) for t in (STEP, -STEP)]
-            assert second == pytest.approx((ends[0] - ends[1]) / (2 * STEP), rel=1e-5, abs=1e-5)
 
-            def twice(*xs):
-                gs = grad(f, argnums=tuple(range(len(xs))))(*xs)
-                return sum(xp.sum(xp.real(xp.conj(g) * v)) for g, v in zip(gs, vs, strict=True))
+@pytest.mark.parametrize("case", CASES, ids=label)
+def test_first_and_second_order(case):
+    f, xs, vs = loss_of(case), list(case.inputs), directions(case)
+    value = lambda t: float(on_host(f(*map(Variable, shifted(xs, vs, t)))))  # noqa: E731
+    slope = inner(gradients(f, xs), vs)
+    numeric = (value(STEP) - value(-STEP)) / (2 * STEP)
+    assert slope == pytest.approx(numeric, rel=1e-5, abs=1e-6)
+    forward = jvp(f, tuple(xs), tuple(vs))[1]
+    assert float(on_host(forward)) == pytest.approx(slope, rel=1e-8, abs=1e-9)
+    if case.name in TWICE:
+        along = lambda *xs: jvp(f, xs, tuple(vs))[1]  # noqa: E731
+        second = inner(gradients(along, xs), vs)
+        ends = [inner(gradients(f, shifted(xs, vs, t)), vs) for t in (STEP, -STEP)]
+        assert second == pytest.approx((ends[0] - ends[1]) / (2 * STEP), rel=1e-5, abs=1e-5)
 
-            assert inner(gradients(twice, xs), vs) == pytest.approx(second, rel=1e-7, abs=1e-8)
+        def twice(*xs):
+            gs = grad(f, argnums=tuple(range(len(xs))))(*xs)
+            return sum(xp.sum(xp.real(xp.conj(g) * v)) for g, v in zip(gs, vs, strict=True))
 
-    @pytest.mark.exhaustive(1)
-    def test_batch(self, case):
-        if not case.batched:
-            pytest.skip("reads values")
-        f, vs = loss_of(case), directions(case)
-        stacks = [np.stack([x, x + 1e-2 * v]) for x, v in zip(case.inputs, vs, strict=True)]
-        g = grad(f, argnums=tuple(range(len(stacks))))
-        for each, stack in zip(vmap(g)(*stacks), range(len(stacks)), strict=True):
-            for i in range(2):
-                expected = gradients(f, [x[i] for x in stacks])[stack]
-                np.testing.assert_allclose(on_host(each)[i], expected, rtol=1e-7, atol=1e-8)
+        assert inner(gradients(twice, xs), vs) == pytest.approx(second, rel=1e-7, abs=1e-8)
 
-    @pytest.mark.slow
-    def test_program(self, case):
-        if not case.batched or case.name.startswith(READING):
-            pytest.skip("reads values")
-        xs, found = list(case.inputs), case.function(*case.inputs)
-        last = found[-1] if isinstance(found, tuple) else found
-        part = xp.real if "complex" in str(last.dtype) else xp.positive
-        if isinstance(found, tuple):
-            f = lambda *xs: xp.sum(part(case.function(*xs)[-1]))  # noqa: E731
-        else:
-            f = lambda *xs: xp.sum(part(case.function(*xs)))  # noqa: E731
-        program = compile(grad(f, argnums=tuple(range(len(xs)))))
-        for _ in range(3):
-            ys = program(*xs)
-        for y, e in zip(ys, gradients(f, xs), strict=True):
-            np.testing.assert_allclose(on_host(y), e, rtol=1e-6, atol=1e-7)
 
-    @pytest.mark.parametrize(
-        "name", ["@torch:cpu", pytest.param("@jax", marks=pytest.mark.slow), "@strict", "native:0"]
-    )
-    @pytest.mark.exhaustive(2)
-    def test_libraries(self, case, name, stack):
-        if not case.libraries:
-            pytest.skip("only NumPy's arrays")
-        device, f = get_device(name), loss_of(case)
-        if name == "@jax":
-            stack.enter_context(pytest.importorskip("jax").enable_x64(True))
-        xs = [placed(np.asarray(x), device) for x in case.inputs]
-        expected = case.function(*map(Variable, case.inputs))
-        for y, e in zip(floating(case.function(*map(Variable, xs))), floating(expected), strict=True):
-            np.testing.assert_allclose(on_host(y), on_host(e), rtol=1e-7, atol=1e-8)
-        for found, e in zip(gradients(f, xs), gradients(f, list(case.inputs)), strict=True):
-            np.testing.assert_allclose(found, e, rtol=1e-6, atol=1e-7)
+@pytest.mark.parametrize("case", part_of(BATCHED, 1), ids=label)
+def test_batch(case):
+    f, vs = loss_of(case), directions(case)
+    stacks = [np.stack([x, x + 1e-2 * v]) for x, v in zip(case.inputs, vs, strict=True)]
+    g = grad(f, argnums=tuple(range(len(stacks))))
+    for each, stack in zip(vmap(g)(*stacks), range(len(stacks)), strict=True):
+        for i in range(2):
+            expected = gradients(f, [x[i] for x in stacks])[stack]
+            np.testing.assert_allclose(on_host(each)[i], expected, rtol=1e-7, atol=1e-8)
+
+
+@pytest.mark.parametrize("case", part_of(COMPILED, 8), ids=label)
+def test_program(case):
+    xs, found = list(case.inputs), case.function(*case.inputs)
+    last = found[-1] if isinstance(found, tuple) else found
+    part = xp.real if "complex" in str(last.dtype) else xp.positive
+    if isinstance(found, tuple):
+        f = lambda *xs: xp.sum(part(case.function(*xs)[-1]))  # noqa: E731
+    else:
+        f = lambda *xs: xp.sum(part(case.function(*xs)))  # noqa: E731
+    program = compile(grad(f, argnums=tuple(range(len(xs)))))
+    for _ in range(3):
+        ys = program(*xs)
+    for y, e in zip(ys, gradients(f, xs), strict=True):
+        np.testing.assert_allclose(on_host(y), e, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize(("case", "name"), LIBRARIES, ids=label)
+def test_libraries(case, name, stack):
+    device, f = get_device(name), loss_of(case)
+    if name == "@jax":
+        stack.enter_context(pytest.importorskip("jax").enable_x64(True))
+    xs = [placed(np.asarray(x), device) for x in case.inputs]
+    expected = case.function(*map(Variable, case.inputs))
+    for y, e in zip(floating(case.function(*map(Variable, xs))), floating(expected), strict=True):
+        np.testing.assert_allclose(on_host(y), on_host(e), rtol=1e-7, atol=1e-8)
+    for found, e in zip(gradients(f, xs), gradients(f, list(case.inputs)), strict=True):
+        np.testing.assert_allclose(found, e, rtol=1e-6, atol=1e-7)
