@@ -3,6 +3,7 @@
 import functools
 import importlib
 import inspect
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from tests.robust.arguments import fault
 from tests.robust.wrong import WRONG
 from tests.turn import part_of
 
-PARTS = 7
+PARTS = 14
 FAMILIES: dict[str, Callable[[], list[calls.Call]]] = {
     "cases": calls.of_cases, "links": calls.of_links, "modules": calls.of_modules, "methods": calls.of_methods,
     "scipy": recorded.of_scipy, "special": recorded.of_special, "distributions": recorded.of_distributions,
@@ -21,8 +22,7 @@ FAMILIES: dict[str, Callable[[], list[calls.Call]]] = {
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize("value", part_of(list(WRONG), PARTS))
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(("family", "value"), part_of(list(itertools.product(FAMILIES, WRONG)), PARTS))
 def test_wrong_arguments_raise_a_clear_error(
     family: str, value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
