@@ -1,5 +1,6 @@
 """PyTorch's functions of Variables: values equal those for tensors, gradients those of PyTorch's autograd."""
 
+import itertools
 import operator
 from functools import partial
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as nn
+from tests.turn import part_of
 
 import xpgrad
 from xpgrad import Variable, as_array
@@ -326,9 +328,11 @@ def by_hessian(f, y, g, gg):
     return [sum(torch.tensordot(T, rows[i][j], 2) for i in (0, 1)) for j in (0, 1)], gg
 
 
-@pytest.mark.parametrize("transform", [by_jvp, by_vmap, by_compile, by_hvp, by_jacobian, by_hessian])
-@pytest.mark.parametrize("name", sorted({*CALLS} - {*BY_PYTORCH, "nonzero"}))  # whose shape depends on values
-@pytest.mark.exhaustive(1)
+TRANSFORMS = [by_jvp, by_vmap, by_compile, by_hvp, by_jacobian, by_hessian]
+WITHIN = [*itertools.product(TRANSFORMS, sorted({*CALLS} - {*BY_PYTORCH, "nonzero"}))]  # whose shape depends on values
+
+
+@pytest.mark.parametrize(("transform", "name"), part_of(WITHIN, 1))
 def test_functions_within_transforms(name, transform):
     f = total(CALLS[name])
     found, expected = transform(f, *derivatives(f))
@@ -337,7 +341,7 @@ def test_functions_within_transforms(name, transform):
 
 
 @pytest.mark.filterwarnings("ignore::xpgrad.CompileWarning", "ignore:There is a performance drop")
-@pytest.mark.parametrize("transform", [by_jvp, by_vmap, by_compile, by_hvp, by_jacobian, by_hessian])
+@pytest.mark.parametrize("transform", TRANSFORMS)
 @pytest.mark.parametrize("name", sorted({*BY_PYTORCH} - {"unique", "batch_norm"}))
 def test_functions_of_pytorch_within_transforms(name, transform):
     test_functions_within_transforms(name, transform)
