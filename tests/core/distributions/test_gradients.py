@@ -15,7 +15,7 @@ from xpgrad.testing.arrays import on_host
 from xpgrad.transforms import grad, jacfwd, jacrev, jvp, vmap
 
 named = pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
-PLUGINS = ("@torch:cpu", pytest.param("@jax:cpu", marks=pytest.mark.exhaustive(1)), "@dask")
+PLUGINS = ("@torch:cpu", pytest.param("@jax:cpu", marks=pytest.mark.exhaustive(4)), "@dask")
 SOME = [law for law in LAWS if law.name in ("beta", "Student's t", "Poisson", "multivariate normal", "one-hot")]
 
 REPARAMETRISED = [law for law in LAWS if law.make(*map(np.asarray, law.parameters)).has_rsample]

@@ -21,7 +21,7 @@ CASES = [
     *((*method, form, "@numpy") for method in METHODS for form in ("apart", "compiled", "rule")),
     *((*method, "packed", device) for method in [*METHODS, ("LBFGS", None)] for device in DEVICES),
     *(
-        pytest.param(name, None, "packed", "@jax:cpu", marks=pytest.mark.exhaustive(1))
+        pytest.param(name, None, "packed", "@jax:cpu", marks=pytest.mark.exhaustive(2))
         for name in ("Adam", "SMORMS3", "MSVAG", "LBFGS")
     ),
 ]

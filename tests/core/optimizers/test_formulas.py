@@ -37,7 +37,7 @@ def test_steps_agree_with_the_paper(device, name, changes):
     np.testing.assert_allclose(on_host(model.W.array), plain.w, rtol=1e-12 if changes else 1e-10)
 
 
-@pytest.mark.parametrize("specifier", ["@torch", pytest.param("@jax", marks=pytest.mark.exhaustive(1)), "@dask"])
+@pytest.mark.parametrize("specifier", ["@torch", pytest.param("@jax", marks=pytest.mark.exhaustive(2)), "@dask"])
 @pytest.mark.parametrize("name", ["Adam", "MSVAG", "AMSBound", "SMORMS3", "Lion"])
 def test_steps_agree_with_numpy_on_other_libraries(specifier, name):
     pytest.importorskip(specifier.replace("@", "xpgrad_"))
