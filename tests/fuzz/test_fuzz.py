@@ -15,7 +15,7 @@ from tests.fuzz.forward import forward
 from tests.fuzz.mixes import mixes
 from tests.fuzz.modes import modes
 
-pytestmark = pytest.mark.exhaustive(1)
+pytestmark = pytest.mark.exhaustive(2)
 
 
 def expect_none_differs(family: Callable[..., str | None], name: str, seeds: range) -> None:

@@ -15,7 +15,7 @@ from xpgrad.transforms import value_and_grad
 from xpgrad_jax import executor as module
 from xpgrad_jax.executor import executor
 
-pytestmark = pytest.mark.exhaustive(1)
+pytestmark = pytest.mark.exhaustive(2)
 
 BOTH = "@jax:cpu:0+cpu:1"
 

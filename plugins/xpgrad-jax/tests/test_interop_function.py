@@ -16,7 +16,7 @@ from xpgrad import Variable
 from xpgrad.errors import DtypeError, GradientError, ShapeError
 from xpgrad_jax.interop import function
 
-pytestmark = pytest.mark.exhaustive(1)
+pytestmark = pytest.mark.exhaustive(2)
 
 PLACES = None, "@strict", "@jax"
 A = np.asarray([[0.5, -1.0], [1.5, 0.3], [-0.7, 2.0]])

@@ -19,7 +19,7 @@ from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.table.case import Case
 from xpgrad_conformance.table.scenario import Scenario
 
-pytestmark = pytest.mark.exhaustive(1)
+pytestmark = pytest.mark.exhaustive(2)
 
 Tree = Any
 
