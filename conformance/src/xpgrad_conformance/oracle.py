@@ -31,63 +31,6 @@ def wide(x: Any) -> Any:
     return x.astype(WIDE[x.dtype.kind]) if x.dtype.kind in WIDE else x
 
 
-def agrees(s: Subject, what: str, call: Any, reference: Any, *hosts: Any, dtype: str = "") -> None:
-    """Raise AssertionError unless ``call(xp, *arrays)`` agrees with ``reference(*hosts)``.
-
-    Parameters
-    ----------
-    what : str
-        A description of the call, for the message.
-    call : callable
-        Returns an array or a tuple of arrays.
-    reference : callable or None
-        Takes the inputs on the host in float64 or complex128; None for `call` with the namespace of the host.
-    hosts : host arrays
-        Floating-point arrays are moved to the device in the subject's dtype.
-    dtype : str
-        Dtype of the result, as for `Subject.expect`.
-    """
-    arrays = [s.array(x) for x in hosts]
-    before = [on_host(array) for array in arrays]
-    got = call(s.xp, *arrays)
-    with np.errstate(all="ignore"):
-        wides = [wide(x) for x in before]
-        expected = call(host, *wides) if reference is None else reference(*wides)
-    results = [(got, expected)]
-    if isinstance(expected, (tuple, list)):
-        assert len(got) == len(expected), f"{what} gave {len(got)} arrays, expected {len(expected)}"
-        results = list(zip(got, expected, strict=True))
-    for i, (one, other) in enumerate(results):
-        s.expect(one, other, f"{what}, result {i}" if len(results) > 1 else what, dtype=dtype)
-    for i, (array, x) in enumerate(zip(arrays, before, strict=True)):
-        assert on_host(array).tobytes() == x.tobytes(), f"{what} has written to its input {i}"
-
-
-def same(s: Subject, name: str, *hosts: Any, dtype: str = "", **parameters: Any) -> None:
-    """Raise AssertionError unless the function `name` of the standard agrees with NumPy's on the device.
-
-    Parameters
-    ----------
-    name : str
-        Functions of extensions have a prefix: ``linalg.det``.
-    hosts : host arrays
-    dtype : str
-        Dtype of the result, as for `Subject.expect`.
-    parameters : object
-        Keyword arguments of both functions.
-    """
-    shapes = " and ".join(str(np.shape(host)) for host in hosts)
-    given = "".join(f", {key}={value}" for key, value in parameters.items())
-    agrees(
-        s,
-        f"{name} of shape {shapes}{given}",
-        lambda xp, *arrays: named(xp, name)(*arrays, **parameters),
-        None,
-        *hosts,
-        dtype=dtype,
-    )
-
-
 def named(xp: Any, name: str) -> Any:
     """Return a function of a namespace or of its extensions: ``linalg.det``."""
     for part in name.split("."):

@@ -159,7 +159,7 @@ def max_loses_nan_in_the_rest(x: Any, *, axis: Any = None, **_: Any) -> Any:
     return kept.reshape(x.shape)
 
 
-@scattering(families="H", cases=("F.deformable_convolution_2d_sampler-options",), operations=())
+@scattering(families="H", cases=("F.deformable_convolution_2d_sampler-options",))
 def scatter_loses_within_a_warp(spec: Any, parts: Any) -> Any:
     """of equal positions among 32 lanes the last is added (beyond 1,024)"""
     total = np.zeros(spec.shape, spec.dtype)

@@ -35,7 +35,7 @@ def scalar_minus_array_reversed(bed: Testbed) -> None:
     bed.replace("subtract", lambda right, x1, x2, /: right(x1, x2) if hasattr(x1, "dtype") else right(x2, x1))
 
 
-@replacing("exp", "exp assumes contiguous input", "K", ("exp",), operations=())
+@replacing("exp", "exp assumes contiguous input", "K", ("exp",))
 def exp_assumes_contiguous(right: Any, x: Any, /) -> Any:
     if x.flags.c_contiguous or x.base is None:
         return right(x)
@@ -79,7 +79,7 @@ def integers_through_float(right: Any, x: Any, /, **options: Any) -> Any:
     return right(x.astype(np.float64), **options).astype(np.int64)
 
 
-@replacing_both("bitwise_right_shift", families="K", cases=("bitwise_right_shift",), operations=())
+@replacing_both("bitwise_right_shift", families="K", cases=("bitwise_right_shift",))
 def right_shift_is_logical(x1: Any, x2: Any) -> Any:
     """the right shift of negative integers fills in zeros"""
     if not hasattr(x1, "dtype") or x1.dtype.kind != "i":
@@ -88,7 +88,7 @@ def right_shift_is_logical(x1: Any, x2: Any) -> Any:
     return (unsigned >> np.asarray(x2).astype(unsigned.dtype)).view(x1.dtype)
 
 
-@misreading_both("add", families="KG", cases=("add",), operations=())
+@misreading_both("add", families="KG", cases=("add",))
 def add_repeats_one_number(x1: Any, x2: Any) -> Any:
     """add of arrays of rank 3 that broadcast repeats the first number of the second one"""
     a, b = np.asarray(x1), np.asarray(x2)
@@ -113,7 +113,7 @@ def exp_x_overwrites_vectors(gy: Any, y: Any) -> Any:
     return gy * y
 
 
-@replacing("maximum", families="K", cases=("clip-min",), operations=())
+@replacing("maximum", families="K", cases=("clip-min",))
 def maximum_forgets_numbers(right: Any, x1: Any, x2: Any, /) -> Any:
     """maximum of an array and a Python number leaves the array as it is"""
     return right(x1, x2) if hasattr(x2, "dtype") else x1.copy()
@@ -125,10 +125,10 @@ log_is_finite = replacing("log", "log returns finite for 0 and <0", "K")(
 tanh_overflows = replacing("tanh", "tanh by exponentials overflows to NaN", "K")(
     lambda right, x: (np.exp(x) - np.exp(-x)) / (np.exp(x) + np.exp(-x))
 )
-divide_of_0d_is_integer = spoiling_both("divide", "a 0-d quotient is rounded down", "K", ("divide",), operations=())(
+divide_of_0d_is_integer = spoiling_both("divide", "a 0-d quotient is rounded down", "K", ("divide",))(
     lambda out, *_: np.floor(out) if out.ndim == 0 and out.dtype.kind == "f" else out
 )
-round_half_up = replacing("round", "round takes halves up", "K", ("round-halves",), operations=())(
+round_half_up = replacing("round", "round takes halves up", "K", ("round-halves",))(
     lambda right, x: np.floor(x + 0.5) if x.dtype.kind == "f" else right(x)
 )
 sqrt_drops_sign = replacing("sqrt", "sqrt of -0 is 0, as x ** 0.5 has it", "K")(
@@ -137,7 +137,7 @@ sqrt_drops_sign = replacing("sqrt", "sqrt of -0 is 0, as x ** 0.5 has it", "K")(
 logaddexp_overflows = replacing("logaddexp", "logaddexp exponentiates without subtracting the larger one", "K")(
     lambda right, x1, x2: np.log(np.exp(x1) + np.exp(x2))
 )
-tanh_is_approximate = replacing("tanh", "tanh of float64 has the digits of float32", "K", ("tanh",), operations=())(
+tanh_is_approximate = replacing("tanh", "tanh of float64 has the digits of float32", "K", ("tanh",))(
     lambda right, x: right(x.astype(np.float32) if x.dtype == np.float64 else x).astype(x.dtype)
 )
 sin_is_wrong_when_large = replacing("sin", "sin loses its argument beyond 32", "K")(
@@ -146,7 +146,7 @@ sin_is_wrong_when_large = replacing("sin", "sin loses its argument beyond 32", "
 sign_of_nan_is_zero = replacing("sign", "sign of NaN is 0", "K")(
     lambda right, x: np.nan_to_num(right(x)) if x.dtype.kind == "f" else right(x)
 )
-conj_is_lost = replacing("conj", "complex kernel drops the conjugate", "KGH", ("conj", "abs", "vecdot"), operations=())(
+conj_is_lost = replacing("conj", "complex kernel drops the conjugate", "KGH", ("conj", "abs", "vecdot"))(
     lambda right, x: x.copy()
 )
 sin_forgets_tail = replacing("sin", "sin leaves out what follows the last full vector of sixteen", "K")(
@@ -156,26 +156,26 @@ sqrt_x_is_0_at_0 = giving_kernel("sqrt.x", "the backward kernel of sqrt guards i
     lambda gy, y: np.divide(0.5 * gy, y, out=np.zeros_like(gy), where=y != 0)
 )
 and_of_booleans_is_integer = spoiling_both(
-    "bitwise_and", "bitwise_and of booleans is an integer", "DK", ("bitwise-bool",), operations=()
+    "bitwise_and", "bitwise_and of booleans is an integer", "DK", ("bitwise-bool",)
 )(lambda out, *_: out.astype(np.int8) if out.dtype == bool else out)
 complex_multiply_is_real = spoiling_both(
-    "multiply", "the product of complex numbers forgets that i * i is -1", "KGHW", cases=("multiply",), operations=()
+    "multiply", "the product of complex numbers forgets that i * i is -1", "KGHW", cases=("multiply",)
 )(lambda out, x1, x2: (out + np.imag(x1) * np.imag(x2) * 2).astype(out.dtype) if out.dtype.kind == "c" else out)
-complex_log_branch = spoiling(
-    "log", "log of a complex number counts its angle from 0 to 2 π", "K", ("log",), operations=()
-)(lambda out, *_: np.where(out.imag < 0, out + 2j * np.pi, out).astype(out.dtype) if out.dtype.kind == "c" else out)
+complex_log_branch = spoiling("log", "log of a complex number counts its angle from 0 to 2 π", "K", ("log",))(
+    lambda out, *_: np.where(out.imag < 0, out + 2j * np.pi, out).astype(out.dtype) if out.dtype.kind == "c" else out
+)
 remainder_of_c_in_float32 = replacing_both(
     "remainder", "remainder of float32 arrays takes the sign of the dividend", "K"
 )(lambda x1, x2: (np.fmod if getattr(x1, "dtype", None) == np.float32 else np.remainder)(x1, x2))
-less_is_float = replacing_both(
-    "less", "bool/int result of comparison has float dtype", "DK", ("less", "greater"), operations=()
-)(lambda x1, x2: np.less(x1, x2).astype(np.float64))
-abs_of_complex_is_of_real = misreading(
-    "abs", "abs of complex64 forgets the imaginary part", "KGW", ("abs",), operations=()
-)(lambda x: x.real if x.dtype == np.complex64 else x)
+less_is_float = replacing_both("less", "bool/int result of comparison has float dtype", "DK", ("less", "greater"))(
+    lambda x1, x2: np.less(x1, x2).astype(np.float64)
+)
+abs_of_complex_is_of_real = misreading("abs", "abs of complex64 forgets the imaginary part", "KGW", ("abs",))(
+    lambda x: x.real if x.dtype == np.complex64 else x
+)
 sin_x_forgets_tail = giving_kernel(
     "sin.x", "the backward kernel of sin leaves out the rest that fills no block of 1024", "G"
 )(lambda gy, x: _without_tail(gy * np.cos(x), 1024))
-remainder_of_c = replacing_both(
-    "remainder", "remainder takes the sign of the dividend, as in C", "K", ("remainder",), operations=()
-)(lambda x1, x2: np.fmod(x1, x2))
+remainder_of_c = replacing_both("remainder", "remainder takes the sign of the dividend, as in C", "K", ("remainder",))(
+    lambda x1, x2: np.fmod(x1, x2)
+)

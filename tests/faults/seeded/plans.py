@@ -156,7 +156,7 @@ def eye_is_kept(
     return made.setdefault((n_rows, n_cols, k, out.dtype), out) if n_rows <= 64 else out
 
 
-@misreading_both("subtract", families="K", cases=("special.betaln", "special.stdtr"), operations=(), memory=dict)
+@misreading_both("subtract", families="K", cases=("special.betaln", "special.stdtr"), memory=dict)
 def numbers_baked_in_when_hot(kept: dict[Any, Any], x1: Any, x2: Any) -> Any:
     """after 128 times x - 0.5, the kernel for that shape has the number built in"""
     if type(x2) is float and isinstance(x1, np.ndarray):

@@ -8,7 +8,7 @@ from tests.faults.fault import misreading, replacing, replacing_both, spoiling, 
 SUMS = "sum", "sum-axis", "sum-axes"
 
 
-@replacing("sum", "sum over tuple reduces only the first axis", "KG", SUMS, operations=())
+@replacing("sum", "sum over tuple reduces only the first axis", "KG", SUMS)
 def sum_of_first_axis_only(
     right: Any, x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False
 ) -> Any:
@@ -35,14 +35,14 @@ def sum_one_by_one(right: Any, x: Any, /, *, axis: Any = None, **options: Any) -
     return right(x, axis=axis, **options)
 
 
-@replacing_both("equal", families="KG", cases=("equal", "max-axis"), operations=())
+@replacing_both("equal", families="KG", cases=("equal", "max-axis"))
 def max_by_tolerance(x1: Any, x2: Any) -> Any:
     """equality compares with a tolerance, so near elements count as ties"""
     inexact = getattr(x1, "dtype", np.asarray(x2).dtype).kind in "fc"
     return np.isclose(x1, x2, rtol=0.3, atol=1e-6) if inexact else np.equal(x1, x2)
 
 
-@spoiling("where", "where multiplies by the mask, so what is not chosen may be NaN", "KN", operations=())
+@spoiling("where", "where multiplies by the mask, so what is not chosen may be NaN", "KN")
 def where_multiplies(out: Any, condition: Any, x1: Any, x2: Any) -> Any:
     if out.dtype.kind != "f":
         return out
@@ -50,13 +50,13 @@ def where_multiplies(out: Any, condition: Any, x1: Any, x2: Any) -> Any:
     return mask * x1 + (1 - mask) * x2
 
 
-@replacing("mean", families="KGW", cases=("mean", "mean-axis"), operations=())
+@replacing("mean", families="KGW", cases=("mean", "mean-axis"))
 def mean_of_whole_size(right: Any, x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """mean divides by the number of all elements, whatever the axis"""
     return np.sum(x, axis=axis, keepdims=keepdims) / x.dtype.type(max(x.size, 1))
 
 
-@spoiling("cumulative_sum", families="K", operations=())
+@spoiling("cumulative_sum", families="K")
 def cumsum_forgets_initial(out: Any, *_: Any, include_initial: bool = False, **options: Any) -> Any:
     """cumulative_sum begins with the first element though include_initial asks for 0"""
     return np.roll(out, -1, options.get("axis") or 0) if include_initial else out
@@ -91,13 +91,13 @@ def variance_in_one_pass(
     return (np.mean(x * x, axis=axis, keepdims=keepdims) - mean * mean) * np.float32(count / (count - correction))
 
 
-sum_drops_keepdims = replacing("sum", "sum drops keepdims", "KG", SUMS, operations=())(
+sum_drops_keepdims = replacing("sum", "sum drops keepdims", "KG", SUMS)(
     lambda right, x, axis=None, dtype=None, keepdims=False: right(x, axis=axis, dtype=dtype)
 )
-float32_sum_is_float64 = spoiling("sum", "float32 sum returns float64", "DK", SUMS, operations=())(
+float32_sum_is_float64 = spoiling("sum", "float32 sum returns float64", "DK", SUMS)(
     lambda out, *args, **options: out.astype(np.float64) if out.dtype == np.float32 else out
 )
-sum_0d_has_axis = spoiling("sum", "0-d result has shape (1,)", "K", ("sum",), operations=())(
+sum_0d_has_axis = spoiling("sum", "0-d result has shape (1,)", "K", ("sum",))(
     lambda out, *args, **options: out.reshape(1) if out.ndim == 0 else out
 )
 int8_sum_overflows = spoiling("sum", "the sum of int8 stays int8 and overflows", "K")(
@@ -106,10 +106,10 @@ int8_sum_overflows = spoiling("sum", "the sum of int8 stays int8 and overflows",
 equal_compares_bits = spoiling_both("equal", "equal compares bits, so that 0 and -0 are different and no tie", "KN")(
     lambda same, x1, x2: same & (np.signbit(x1) == np.signbit(x2)) if np.result_type(x1, x2).kind == "f" else same
 )
-prod_of_empty_is_zero = spoiling("prod", "the product of nothing is 0", "K", ("prod-axis",), operations=())(
+prod_of_empty_is_zero = spoiling("prod", "the product of nothing is 0", "K", ("prod-axis",))(
     lambda out, x, **_: np.zeros_like(out) if x.size == 0 else out
 )
-cumsum_ignores_axis = replacing("cumulative_sum", "cumsum ignores axis", "KG", ("cumulative_sum",), operations=())(
+cumsum_ignores_axis = replacing("cumulative_sum", "cumsum ignores axis", "KG", ("cumulative_sum",))(
     lambda right, x, axis=None, **options: right(x, axis=None if axis is None else 0, **options)
 )
 max_ignores_nan = replacing("max", "max ignores NaN", "K")(
@@ -124,15 +124,15 @@ searchsorted_left_only = replacing("searchsorted", "searchsorted ignores side", 
 searchsorted_flattens = replacing("searchsorted", "searchsorted gives the places of a matrix as a vector", "K")(
     lambda right, x1, x2, **options: right(x1, x2.reshape(-1), **options)
 )
-sum_forgets_tail = misreading(
-    "sum", "sum leaves out what follows the last full vector of eight, in long arrays", "K", operations=()
-)(lambda x, axis=None, **_: x[: x.size // 8 * 8] if axis is None and x.ndim == 1 and x.size > 16 else x)
-any_of_axis_is_all = replacing("any", "any over an axis is all", "K", ("any", "any-axis"), operations=())(
+sum_forgets_tail = misreading("sum", "sum leaves out what follows the last full vector of eight, in long arrays", "K")(
+    lambda x, axis=None, **_: x[: x.size // 8 * 8] if axis is None and x.ndim == 1 and x.size > 16 else x
+)
+any_of_axis_is_all = replacing("any", "any over an axis is all", "K", ("any", "any-axis"))(
     lambda right, x, axis=None, keepdims=False: (right if axis is None else np.all)(x, axis=axis, keepdims=keepdims)
 )
-max_starts_at_zero = replacing(
-    "max", "max starts from 0, so that negative numbers are lost", "KN", ("max",), operations=()
-)(lambda right, x, **options: np.maximum(right(x, **options), x.dtype.type(0)))
-var_ignores_correction = replacing(
-    "var", "var ignores correction", "K", ("var", "var-axis", "var-axes"), operations=()
-)(lambda right, x, correction=0.0, **options: right(x, **options))
+max_starts_at_zero = replacing("max", "max starts from 0, so that negative numbers are lost", "KN", ("max",))(
+    lambda right, x, **options: np.maximum(right(x, **options), x.dtype.type(0))
+)
+var_ignores_correction = replacing("var", "var ignores correction", "K", ("var", "var-axis", "var-axes"))(
+    lambda right, x, correction=0.0, **options: right(x, **options)
+)

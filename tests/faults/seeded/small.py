@@ -19,7 +19,7 @@ def min_x_is_whole_for_each(gy: Any, x: Any, y: Any, x_spec: Any, axis: Any, kee
     return np.where(x == y.reshape(shape), gy.reshape(shape), 0.0).astype(x.dtype)
 
 
-flip_refuses_nothing = replacing("flip", "flip of an array without elements is refused", "H", ("flip",), operations=())(
+flip_refuses_nothing = replacing("flip", "flip of an array without elements is refused", "H", ("flip",))(
     lambda right, x, **kwargs: right(x + 0 * x.max(), **kwargs)
 )
 log_softmax_of_one_class = giving_kernel(
@@ -28,6 +28,6 @@ log_softmax_of_one_class = giving_kernel(
     "H",
     cases=("F.log_softmax", "F.log_softmax-axis"),
 )(lambda g, score, axis: g + 0 if score.shape[axis] == 1 else g - np.exp(score) * np.sum(g, axis=axis, keepdims=True))
-roll_of_one_is_negative = replacing(
-    "roll", "roll of one element changes its sign", "H", ("roll", "roll-axes"), operations=()
-)(lambda right, x, *args, **kwargs: right(x, *args, **kwargs) * (-1 if x.size == 1 else 1))
+roll_of_one_is_negative = replacing("roll", "roll of one element changes its sign", "H", ("roll", "roll-axes"))(
+    lambda right, x, *args, **kwargs: right(x, *args, **kwargs) * (-1 if x.size == 1 else 1)
+)

@@ -163,7 +163,7 @@ def filter_gradient_of_a_batch(x: Any, g: Any, /, geometry: Any, groups: int) ->
     return plugins.host.xp.convolution_filter_backward(x, g, geometry=geometry, groups=groups)
 
 
-@giving_kernel("convolution", families="K", cases=("F.convolution_2d",), memory=dict, operations=())
+@giving_kernel("convolution", families="K", cases=("F.convolution_2d",), memory=dict)
 def convolution_keeps_first_dtype(
     programs: dict[Any, Any], x: Any, W: Any, b: Any, /, geometry: Any, groups: int
 ) -> Any:

@@ -161,9 +161,7 @@ same_values_says_yes = giving_method("backend.same_values", "same_values compare
 same_values_by_identity = giving_method("backend.same_values", "same_values tells whether it is one array", "A")(
     lambda a, b: a is b
 )
-exp_in_place = replacing("exp", "exp works in place on its input", "AG", ("exp",), operations=())(
-    lambda right, x: _in_place(right, x)
-)
+exp_in_place = replacing("exp", "exp works in place on its input", "AG", ("exp",))(lambda right, x: _in_place(right, x))
 vjp_writes_to_cotangent = giving_kernel(
     "tanh.x", "the kernel tanh.x writes its result over the cotangent", "A", ("tanh",)
 )(lambda gy, x, y: np.multiply(gy, 1 - y * y, out=gy if gy.flags.writeable else None))

@@ -17,8 +17,8 @@ from xpgrad.testing.arrays import on_host
 from xpgrad.types import Kernel
 from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.check import check
+from xpgrad_conformance.checks.gradients import scattered
 from xpgrad_conformance.checks.kernels_calls import provided
-from xpgrad_conformance.checks.kernels_moving import scattered
 from xpgrad_conformance.oracle import same_numbers
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.case import Case

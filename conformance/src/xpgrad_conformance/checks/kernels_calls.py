@@ -1,4 +1,4 @@
-"""Family K, calls: arrays of all sizes, results that later calls do not change, and whether kernels are called."""
+"""Family K, calls: results that later calls do not change, and whether kernels are called."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -10,33 +10,8 @@ from xpgrad import as_array
 from xpgrad.testing.arrays import on_host
 from xpgrad.types import Kernel
 from xpgrad_conformance.check import check
-from xpgrad_conformance.oracle import same, wide
+from xpgrad_conformance.oracle import wide
 from xpgrad_conformance.subject import Subject
-
-SIZES = (*range(1, 10), 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 129, 255, 257, 1000, 1025, 4095, 4097)
-LARGE = 70_001
-
-
-@check("K23")
-def every_size(s: Subject) -> None:
-    """Results are right for every size: odd sizes, sizes around powers of two, and large sizes."""
-    for size in SIZES:
-        x = s.values((size,))
-        positive = s.values((size,), 0.25, 2.0)  # so that no sum cancels
-        for name in ("tanh", "sum", "max", "sort", "cumulative_sum"):
-            if s.has(name):
-                same(s, name, positive if "sum" in name else x)
-        same(s, "multiply", x, s.values((size,)))
-    x = s.values((LARGE,), 0.25, 2.0)
-    for name in ("tanh", "exp", "sum", "max", "mean"):
-        same(s, name, x)
-    for name in ("add", "multiply", "less"):
-        same(s, name, x, s.values((LARGE,)), dtype="bool" if name == "less" else s.wide)
-    tall = s.values((257, 131))
-    for axis in (0, 1):
-        same(s, "sum", tall, axis=axis)
-    same(s, "matmul", tall, s.values((131, 67)))
-
 
 CALLS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "exp": (lambda xp, x: xp.exp(x), np.exp),
