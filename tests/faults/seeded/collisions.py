@@ -28,8 +28,9 @@ def _scatter(bed: Testbed, add: Callable[[Any, Any, Any], None]) -> None:
     bed.kernels["scatter_add"] = bed.backend._scatter_add(scatter_add)
 
 
-@scattering("scatter_add loses a value where a position is named by -1 and by its number", "KG")
+@scattering(families="KG", operations=("scatter_add", "getitem"))
 def scatter_add_two_names(spec: Any, parts: Any) -> Any:
+    """scatter_add loses a value where a position is named by -1 and by its number"""
     total = np.zeros(spec.shape, spec.dtype)
     for index, value in parts:
         if isinstance(index, np.ndarray) and index.dtype.kind in "iu" and index.ndim == 1:

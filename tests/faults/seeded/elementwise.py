@@ -29,7 +29,7 @@ def pow_by_log(bed: Testbed) -> None:
     bed.kernel("constant_power", lambda x, *, exponent: power(x, exponent))
 
 
-@fault("scalar − array reversed", "KG", ("operator-rsub-scalar",))
+@fault("scalar − array reversed", "KG", ("operator-rsub-scalar",), operations=("acos",))
 def scalar_minus_array_reversed(bed: Testbed) -> None:
     bed.operator("__rsub__", lambda x2, x1: np.subtract(x2, x1))
     bed.replace("subtract", lambda right, x1, x2, /: right(x1, x2) if hasattr(x1, "dtype") else right(x2, x1))
@@ -105,8 +105,9 @@ def _without_tail(y: Any, width: int) -> Any:
     return y
 
 
-@giving_kernel("exp.x", "the backward kernel of exp works in the memory of a float32 cotangent of one axis", "G")
+@giving_kernel("exp.x", families="G", operations=("exp",))
 def exp_x_overwrites_vectors(gy: Any, y: Any) -> Any:
+    """the backward kernel of exp works in the memory of a float32 cotangent of one axis"""
     if gy.ndim == 1 and gy.dtype == y.dtype == np.float32 and gy.flags.writeable:
         gy *= y
         return gy
@@ -174,7 +175,7 @@ abs_of_complex_is_of_real = misreading("abs", "abs of complex64 forgets the imag
     lambda x: x.real if x.dtype == np.complex64 else x
 )
 sin_x_forgets_tail = giving_kernel(
-    "sin.x", "the backward kernel of sin leaves out the rest that fills no block of 1024", "G"
+    "sin.x", "the backward kernel of sin leaves out the rest that fills no block of 1024", "G", operations=("sin",)
 )(lambda gy, x: _without_tail(gy * np.cos(x), 1024))
 remainder_of_c = replacing_both("remainder", "remainder takes the sign of the dividend, as in C", "K", ("remainder",))(
     lambda x1, x2: np.fmod(x1, x2)

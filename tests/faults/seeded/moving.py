@@ -135,7 +135,7 @@ def index_arrays_checked_flat(bed: Testbed, right: Any, this: Any, key: Any) -> 
     return right(this, key)
 
 
-scatter_add_last_part = scattering("scatter_add keeps the last of several gathers only", "GHK")(
+scatter_add_last_part = scattering("scatter_add keeps the last of several gathers only", "GHK", ("F.lstm",))(
     lambda spec, parts: _scatter_add(spec, parts[-1:])
 )
 reshape_of_memory = replacing("reshape", "reshape of a view takes the memory in its own order", "K", ("reshape",))(
