@@ -7,67 +7,38 @@ import numpy as np
 
 from xpgrad import Device, as_array, using_device
 from xpgrad.array_api.namespace import namespace
+from xpgrad.plugin import CHAPTERS
 from xpgrad.testing.arrays import placed
 from xpgrad_conformance.check import check
+from xpgrad_conformance.generated.draw import Draw
+from xpgrad_conformance.generated.operation import Operation
+from xpgrad_conformance.generated.sequences import assert_right
 from xpgrad_conformance.generated.writing import overwrite
 from xpgrad_conformance.subject import Subject
 
 KINDS = {"b": "bool", "i": "integral", "f": "real floating", "c": "complex floating"}
-LARGE = 100_003
-"""Number of elements of an array that is larger than the block sizes of libraries."""
 
 
 def _shapes(s: Subject) -> list[tuple[int, ...]]:
     return [(3, 4), (2, 3, 5), (1,), (), (1, 1, 3), *([(0,), (0, 3), (2, 0, 3)] if s.has("empty_arrays") else [])]
 
 
-def _fills(dtype: str) -> list[Any]:
-    fills: dict[str, list[Any]] = {
-        "b": [True, False],
-        "i": [-7, 100],
-        "u": [7, 200],
-        "f": [-2.625, float("inf"), float("-inf"), float("nan")],
-        "c": [1.5 - 2.25j, complex("inf")],
-    }
-    return fills[np.dtype(dtype).kind]
+def _of_creation(operation: Operation, dtype: str, quick: bool) -> bool:
+    return operation.name in CHAPTERS["creation"]
 
 
-@check("C01")
-def constants(s: Subject) -> None:
-    """zeros, ones and full give every shape in every dtype, on the device that device= names."""
-    for dtype in s.dtypes():
-        kind, place = s.dtype_of(dtype), {"dtype": s.dtype_of(dtype), "device": s.device.handle}
-        for shape in _shapes(s):
-            what = f"({shape}, dtype={dtype}, device={s.device})"
-            s.expect(s.xp.zeros(shape, **place), np.zeros(shape, dtype), f"zeros{what}", dtype=dtype)
-            s.expect(s.xp.ones(shape, **place), np.ones(shape, dtype), f"ones{what}", dtype=dtype)
-            for value in _fills(dtype)[: None if shape == (3, 4) else 1]:
-                made = s.xp.full(shape, value, dtype=kind, device=s.device)
-                s.expect(made, np.full(shape, value, dtype), f"full({shape}, {value}, dtype={dtype})", dtype=dtype)
-            if dtype == s.wide:
-                made = s.xp.empty(shape, **place)
-                s.expect(made, s.host(made), f"empty{what}", dtype=dtype)
-    s.expect(s.xp.zeros(5, **_place(s)), np.zeros(5), "zeros(5): a length is a shape")
-    s.expect(s.xp.full(LARGE, 0.75, **_place(s)), np.full(LARGE, 0.75), f"full({LARGE}, 0.75)")
+@check("C01", scope="operation", applies=_of_creation)
+def created(s: Subject) -> None:
+    """Functions of creation give the standard's values in every shape and dtype, on the given device."""
+    assert s.operation is not None
+    draw = Draw(s, s.operation.name)
+    for sample in draw.part_of(s.operation.samples(draw)):
+        for whose, xp in (("the library's", s.kernels), ("the differentiable", s.xp)):
+            assert_right(s, sample, sample.applied(xp, *sample.arrays(s)), f"{whose} function")
 
 
 def _place(s: Subject, dtype: str = "") -> dict[str, Any]:
     return {"dtype": s.dtype_of(dtype or s.wide), "device": s.device.handle}
-
-
-@check("C02")
-def like_another(s: Subject) -> None:
-    """zeros_like, ones_like, full_like and empty_like take shape, dtype and device from their array."""
-    for dtype in s.dtypes():
-        for shape in _shapes(s):
-            x = s.array(np.full(shape, _fills(dtype)[0], dtype), dtype)
-            what = f"of a {dtype} array of shape {shape} on {s.device}"
-            s.expect(s.kernels.zeros_like(x), np.zeros(shape, dtype), f"zeros_like {what}", dtype=dtype)
-            s.expect(s.kernels.ones_like(x), np.ones(shape, dtype), f"ones_like {what}", dtype=dtype)
-            value = _fills(dtype)[1]
-            s.expect(s.xp.full_like(x, value), np.full(shape, value, dtype), f"full_like {what}", dtype=dtype)
-            made = s.kernels.empty_like(x)
-            s.expect(made, s.host(made), f"empty_like {what}", dtype=dtype)
 
 
 @check("C03")
@@ -108,6 +79,7 @@ def _created() -> Iterator[tuple[str, tuple[Any, ...], Any]]:
     yield "zeros", ((2, 3),), np.zeros((2, 3))
     yield "ones", ((3,),), np.ones(3)
     yield "full", ((2,), 0.75), np.full(2, 0.75)
+    yield "arange", (5,), np.arange(5)
     yield "arange", (1.5, 6.0, 1.25), np.arange(1.5, 6.0, 1.25)
     yield "linspace", (0.25, 2.0, 6), np.linspace(0.25, 2.0, 6)
     yield "eye", (2, 3), np.eye(2, 3)
@@ -159,64 +131,6 @@ def full_of_scalars(s: Subject) -> None:
         large = 2**53 + 1
         made = s.xp.full((2,), large, **_place(s, "int64"))
         s.expect(made, np.full(2, large), f"full((2,), {large}, dtype=int64)", dtype="int64")
-
-
-@check("C07")
-def ranges(s: Subject) -> None:
-    """Arange and linspace give the numbers of the standard: ends, steps of either sign, none at all."""
-    steps: list[tuple[Any, ...]] = [(5,), (2, 9), (2, 9, 3), (9, 2, -3), (0.5, 3.25, 0.75), (3.0, -1.5, -0.5), (-2, 3)]
-    steps += [(3, 3), (5, 2), (2, 5, -1)] if s.has("empty_arrays") else []
-    for args in steps:
-        expected = np.arange(*args)
-        made = s.xp.arange(*args, device=s.device)
-        _expect_default(s, made, expected, f"arange{args}")
-        for dtype in ("float32", *(["int16"] if expected.dtype.kind == "i" and s.has("int16") else [])):
-            made = s.xp.arange(*args, dtype=s.dtype_of(dtype), device=s.device)
-            s.expect(made, expected.astype(dtype), f"arange{args}, dtype={dtype}", dtype=dtype)
-    s.expect(s.xp.arange(LARGE, device=s.device), np.arange(LARGE), f"arange({LARGE})")
-    pairs: tuple[tuple[Any, Any], ...] = (0.25, 2.75), (3.5, -1.25), (-2, 5)
-    for ends in pairs:
-        for count in (7, 2, 1, *([0] if s.has("empty_arrays") else [])):
-            for endpoint in (True, False):
-                what = f"linspace({ends[0]}, {ends[1]}, {count}, endpoint={endpoint})"
-                expected = np.linspace(ends[0], ends[1], count, endpoint=endpoint)
-                for dtype in ("float32", s.wide):
-                    made = s.xp.linspace(*ends, count, endpoint=endpoint, **_place(s, dtype))
-                    s.expect(made, expected, what, dtype=dtype)
-
-
-@check("C08")
-def diagonals(s: Subject) -> None:
-    """eye, tril and triu apply their diagonal k, for matrices of any shape and for stacks of matrices."""
-    for rows, columns in ((3, 4), (4, 3), (2, None), (1, 5)):
-        for k in (-2, -1, 0, 1, 3):
-            what = f"eye({rows}, {columns}, k={k})"
-            s.expect(s.xp.eye(rows, columns, k=k, **_place(s)), np.eye(rows, columns, k=k), what)
-    for dtype in ("int32", "bool"):
-        made = s.xp.eye(2, 3, **_place(s, dtype))
-        s.expect(made, np.eye(2, 3, dtype=dtype), f"eye(2, 3, dtype={dtype})", dtype=dtype)
-    for shape in ((3, 4), (4, 3), (2, 3, 5), (2, 1, 3, 3)):
-        values = s.values(shape)
-        x = s.array(values)
-        for k in (-2, -1, 0, 1, 2):
-            s.expect(s.xp.tril(x, k=k), np.tril(values, k), f"tril of shape {shape}, k={k}")
-            s.expect(s.xp.triu(x, k=k), np.triu(values, k), f"triu of shape {shape}, k={k}")
-
-
-@check("C09")
-def meshgrids(s: Subject) -> None:
-    """Meshgrid lays out its vectors along the right axes, for both ways of indexing."""
-    hosts = [s.values((n,)) for n in (3, 4, 2)]
-    arrays = [s.array(host) for host in hosts]
-    for count in (1, 2, 3):
-        for indexing in ("xy", "ij"):
-            expected = np.meshgrid(*hosts[:count], indexing=indexing)
-            for whose, xp in (("the library's", s.kernels), ("the differentiable", s.xp)):
-                made = xp.meshgrid(*arrays[:count], indexing=indexing)
-                what = f"{whose} meshgrid of {count} vectors, indexing={indexing!r}"
-                assert len(made) == count, f"{what} gave {len(made)} arrays"
-                for i, (got, wanted) in enumerate(zip(made, expected, strict=True)):
-                    s.expect(got, wanted, f"{what}, array {i}")
 
 
 @check("C10")

@@ -157,6 +157,7 @@ def _arange(draw: Draw) -> Iterator[Sample]:
         return
     ends = [(info.max - 5, info.max), (info.max - 9, info.max, 2), (9, 2, -3)]
     ends += [(info.min, info.min + 4), (-7, 8, 5), (5, -6, -1)] if info.min else []
+    ends += [(3, 3), (5, 2), (2, 5, -1)] if draw.has("empty_arrays") and info.min else []
     ends += [(2**53, 2**53 + 5), (2**31 - 2, 2**31 + 3)] if info.max > 2**53 else []
     for args in ends:
         yield made(draw, "arange", args, np.asarray(list(range(*args)), dtype), dtype)
