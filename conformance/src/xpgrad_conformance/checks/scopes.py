@@ -49,30 +49,20 @@ def _assert_current(device: Device, what: str) -> None:
 
 @check("V21")
 def creation(s: Subject) -> None:
-    """Arrays are created on the device given by `device=`, also in a scope of another device."""
-    here, there = s.pair
-    xp, x = namespace(here.backend), s.variable(s.values((3, 4), dtype="float64"), device=here)
-    for scope in s.pair:
-        with using_device(scope):
-            for target in (there, here):
-                for name, make in CREATION.items():
-                    for given in (target, target.name, target.handle):
-                        _made(target, make(xp, device=given), f"{name}(device={given!r}) in a scope of {scope}")
-                for name, make in LIKE.items():
-                    _made(target, make(xp, x, device=target), f"{name}(device={target.name!r}) in a scope of {scope}")
-
-
-@check("V22")
-def creation_in_a_scope(s: Subject) -> None:
-    """Without `device=`, arrays are created on the device of the scope; ones_like uses the device of its argument."""
+    """Arrays are created on the device given by `device=`, else on the device of the scope or of the given array."""
     here, there = s.pair
     xp, x = namespace(here.backend), s.variable(s.values((3, 4), dtype="float64"), device=here)
     for scope in (there, here):
         with using_device(scope):
             for name, make in CREATION.items():
                 _made(scope, make(xp), f"{name} in a scope of {scope}")
+                for target in (there, here):
+                    for given in (target, target.name, target.handle):
+                        _made(target, make(xp, device=given), f"{name}(device={given!r}) in a scope of {scope}")
             for name, make in LIKE.items():
                 _made(here, make(xp, x), f"{name} of an array on {here}, in a scope of {scope},")
+                for target in (there, here):
+                    _made(target, make(xp, x, device=target), f"{name}(device={target.name!r}) in a scope of {scope}")
             y = xp.sum(xp.exp(x) * x + 1.5, axis=0)
             _made(here, y, f"a result from an array on {here}, in a scope of {scope},")
 
