@@ -92,22 +92,11 @@ def asarray_never_copies(bed: Testbed) -> None:
     bed.backend.copy = lambda array: bed.library.array(array.inner, array.device)
 
 
-@replacing("zeros", "zeros hands out the same memory at the second call", "C", memory=dict)
-def zeros_are_cached(cache: dict[Any, Any], right: Any, shape: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
-    return cache.setdefault((shape, str(dtype)), right(shape, dtype=dtype))
-
-
 @fault("arrays from the host share its memory", "C")
 def host_memory_is_shared(bed: Testbed) -> None:
     bed.backend.from_host = lambda array, device: bed.library.array(array, device.handle)
     bed.backend.to_host = lambda array: array.inner
     bed.backend.copy = lambda array: bed.library.array(array.inner, array.device)
-
-
-@planted_by(from_host, "arrays from the host are read as if they were contiguous", "C")
-def host_strides_are_ignored(x: Any) -> Any:
-    flat = np.lib.stride_tricks.as_strided(x, x.shape, np.empty(x.shape, x.dtype).strides)
-    return np.array(flat if x.flags.forc and not x.flags.c_contiguous else x)
 
 
 @planted_by(from_host, "integers from the host go by way of float64", "C")
@@ -135,12 +124,10 @@ backend_ones_are_float64 = giving_method(
 linspace_of_one_divides_by_zero = spoiling("linspace", "linspace of one number is NaN", "C")(
     lambda out, start, stop, num, **_: out if num != 1 else out * np.nan
 )
-zeros_ignore_device = changing("zeros full ones", "zeros/full ignore `device=`", "CG", ("F.convolution_1d",))(_heedless)
-arange_ignores_device = changing("arange linspace", "arange and linspace ignore `device=`", "C")(_heedless)
-eye_ignores_device = changing("eye", "eye ignores `device=`", "C")(_heedless)
-like_ignores_device = changing("zeros_like ones_like full_like", "zeros_like and ones_like ignore `device=`", "C")(
+zeros_ignore_device = changing("zeros full ones", "zeros/full ignore `device=`", "CGV", ("F.convolution_1d",))(
     _heedless
 )
+arange_is_on_the_default = changing("arange linspace eye", "arange, linspace and eye ignore `device=`", "VC")(_heedless)
 like_ignores_dtype = replacing("zeros_like", "zeros_like ignores `dtype=`", "C")(
     lambda right, x, dtype=None, device=None: right(x)
 )

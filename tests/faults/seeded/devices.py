@@ -26,11 +26,6 @@ def _relabelled(result: Any) -> Any:
     return result
 
 
-def _ignores_device(right: Any, *args: Any, device: Any = None, **options: Any) -> Any:
-    """Call a function without its `device=`."""
-    return right(*args, **options)
-
-
 class _Handle:
     """A device object of a library, which is called by its name but compares by identity."""
 
@@ -114,10 +109,6 @@ device_of_says_the_first = giving_method("backend.handle_of", "device_of always 
 device_of_views_says_the_first = giving_method("backend.handle_of", "device_of reports device 0 for views", "V")(
     lambda a: a.device if a.inner.base is None else FIRST
 )
-creation_ignores_device = changing("zeros full", "zeros/full ignore `device=`", "V")(_ignores_device)
-arange_is_on_the_default = changing("arange linspace eye", "arange, linspace and eye ignore `device=`", "V")(
-    _ignores_device
-)
 ones_on_the_first = giving_method(
     "backend.ones", "the ones that a sweep starts from are on the default device", "V", of_bed=True
 )(lambda bed, spec: bed.library.ones(spec.shape, dtype=spec.dtype))
@@ -149,5 +140,5 @@ device_of_another_name = giving_method(
     "backend.device_of", "device_of gives a device of another name than devices() has", "V", of_bed=True
 )(lambda bed, array: Device(bed.backend, array.device, f"@{bed.backend.name}:dev{array.device}"))
 like_on_the_first = changing(
-    "zeros_like ones_like full_like empty_like", "zeros_like and its kin create on the default device", "V"
+    "zeros_like ones_like full_like empty_like", "zeros_like and its kin create on the default device", "VC"
 )(lambda right, *args, device=None, **options: _relabelled(right(*args, **options)))

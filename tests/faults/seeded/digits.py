@@ -88,14 +88,6 @@ def sine_reduces_in_float32(right: Any, x: Any, /) -> Any:
     return np.where(np.isfinite(x) & (abs(x) > 71_476), right(reduced), out)
 
 
-@replacing("var", "var is the mean of squares minus the square of the mean", "K")
-def var_in_one_pass(right: Any, x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
-    out = right(x, axis=axis, correction=correction, keepdims=keepdims)
-    full = right(x, axis=axis, keepdims=keepdims)
-    spread = np.mean(x * x, axis=axis, keepdims=keepdims) - np.mean(x, axis=axis, keepdims=keepdims) ** 2
-    return np.where(full == 0, out, np.maximum(spread, 0) * (out / full)).astype(out.dtype)
-
-
 @replacing("linalg.matrix_rank", families="K")
 def matrix_rank_of_an_absolute_size(right: Any, x: Any, /, *, rtol: Any = None) -> Any:
     """matrix_rank compares singular values with a tolerance that does not depend on the largest of them"""

@@ -130,9 +130,6 @@ all_of_integers_is_integer = replacing("all", "all of integers gives integers", 
 count_is_float = replacing("count_nonzero", "count_nonzero gives a float", "D")(
     lambda right, x, **options: np.asarray(right(x, **options), np.float64)
 )
-count_wraps_at_256 = replacing("count_nonzero", "count_nonzero counts in uint8", "K")(
-    lambda right, x, **options: np.asarray(np.asarray(right(x, **options)).astype(np.uint8) % 128, np.int64)
-)
 reshape_of_bool_is_uint8 = spoiling("reshape", "reshape of bool gives uint8", "D")(
     lambda out, *args, **options: out.astype(np.uint8) if out.dtype == np.bool_ else out
 )
@@ -246,9 +243,6 @@ concat_takes_the_first_dtype = replacing("concat", "concat has the dtype of its 
 )
 left_scalar_widens = giving_operator("__rtruediv__", "a Python scalar on the left of / widens float32", "D")(
     lambda x, number: _widened(np.true_divide(number, x))
-)
-float32_matmul_widens = replacing_both("matmul", "float32 matmul returns float64", "DK", ("matmul",))(
-    lambda a, b: _widened(np.matmul(a, b))
 )
 float32_mean_is_float64 = replacing("mean", "float32 mean and std return float64", "D")(
     lambda right, x, **options: np.asarray(_widened(np.asarray(right(x, **options))))

@@ -79,15 +79,6 @@ def integers_through_float(right: Any, x: Any, /, **options: Any) -> Any:
     return right(x.astype(np.float64), **options).astype(np.int64)
 
 
-@replacing_both("bitwise_right_shift", families="K", cases=("bitwise_right_shift",))
-def right_shift_is_logical(x1: Any, x2: Any) -> Any:
-    """the right shift of negative integers fills in zeros"""
-    if not hasattr(x1, "dtype") or x1.dtype.kind != "i":
-        return np.right_shift(x1, x2)
-    unsigned = x1.view(np.dtype(f"u{x1.dtype.itemsize}"))
-    return (unsigned >> np.asarray(x2).astype(unsigned.dtype)).view(x1.dtype)
-
-
 @misreading_both("add", families="KG", cases=("add",))
 def add_repeats_one_number(x1: Any, x2: Any) -> Any:
     """add of arrays of rank 3 that broadcast repeats the first number of the second one"""
@@ -168,15 +159,9 @@ complex_log_branch = spoiling("log", "log of a complex number counts its angle f
 remainder_of_c_in_float32 = replacing_both(
     "remainder", "remainder of float32 arrays takes the sign of the dividend", "K"
 )(lambda x1, x2: (np.fmod if getattr(x1, "dtype", None) == np.float32 else np.remainder)(x1, x2))
-less_is_float = replacing_both("less", "bool/int result of comparison has float dtype", "DK", ("less", "greater"))(
-    lambda x1, x2: np.less(x1, x2).astype(np.float64)
-)
 abs_of_complex_is_of_real = misreading("abs", "abs of complex64 forgets the imaginary part", "KGW", ("abs",))(
     lambda x: x.real if x.dtype == np.complex64 else x
 )
 sin_x_forgets_tail = giving_kernel(
     "sin.x", "the backward kernel of sin leaves out the rest that fills no block of 1024", "G", operations=("sin",)
 )(lambda gy, x: _without_tail(gy * np.cos(x), 1024))
-remainder_of_c = replacing_both("remainder", "remainder takes the sign of the dividend, as in C", "K", ("remainder",))(
-    lambda x1, x2: np.fmod(x1, x2)
-)

@@ -64,14 +64,6 @@ def from_host_one_chunk(x: Any) -> Any:
     return made
 
 
-@planted_by(to_host, "to_host leaves out the rest that fills no chunk", "T")
-def to_host_whole_chunks(x: Any) -> Any:
-    made = x.copy()
-    if x.size > CHUNK:
-        made.reshape(-1)[x.size // CHUNK * CHUNK :] = 0
-    return made
-
-
 @giving_method("Array.__setitem__", "accumulate-in-place writes to a copy", "T")
 def writes_to_a_copy(self: Any, key: Any, value: Any) -> None:
     copied = self.inner.copy()
@@ -111,7 +103,7 @@ def from_host_read_only_shares(bed: Testbed) -> None:
     from_host(bed, lambda x: x.copy() if x.flags.writeable else x)
 
 
-@fault("from_host copies a view's memory in its order, not by its strides", "T")
+@fault("from_host copies a view's memory in its order, not by its strides", "TC")
 def from_host_ignores_strides(bed: Testbed) -> None:
     from_host(bed, _memory_order)
 

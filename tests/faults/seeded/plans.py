@@ -69,7 +69,7 @@ def plan_keeps_norm(
     return right(x, n=n, axis=axis, norm=norm)
 
 
-@replacing("full", "full looks filled blocks up by value: 0.0 is -0.0, 1 is True", "C", memory=OrderedDict)
+@replacing("full", "full looks filled blocks up by value: 0.0 is -0.0, 1 is True", "CK", memory=OrderedDict)
 def full_takes_equal_for_same(
     blocks: OrderedDict[Any, Any], right: Any, shape: Any, value: Any, /, *, dtype: Any = None, device: Any = None
 ) -> Any:

@@ -93,25 +93,6 @@ def defaults_of_one_thread(bed: Testbed) -> None:
     bed.replace("asarray", asarray)
 
 
-@fault("default-device context leaks to other threads", "P")
-def scope_reaches_other_threads(bed: Testbed) -> None:
-    current = [bed.library.devices[0]]
-
-    def activate(device: Any) -> Any:
-        before, current[0] = current[0], device.handle
-
-        def undo() -> None:
-            current[0] = before
-
-        return undo
-
-    def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
-        return bed.library.call(np.zeros, shape, dtype=dtype, device=device or current[0])
-
-    bed.backend.activate = activate
-    bed.library.names["zeros"] = zeros
-
-
 @changing("Array.__mul__", families="P", of_bed=True, memory=lambda: (Meeting(), [""]))
 def current_device_is_shared(bed: Testbed, memory: Any, right: Any, this: Any, other: Any) -> Any:
     """multiply computes on a current device that all threads share"""

@@ -97,12 +97,6 @@ sum_drops_keepdims = replacing("sum", "sum drops keepdims", "KG", SUMS)(
 float32_sum_is_float64 = spoiling("sum", "float32 sum returns float64", "DK", SUMS)(
     lambda out, *args, **options: out.astype(np.float64) if out.dtype == np.float32 else out
 )
-sum_0d_has_axis = spoiling("sum", "0-d result has shape (1,)", "K", ("sum",))(
-    lambda out, *args, **options: out.reshape(1) if out.ndim == 0 else out
-)
-int8_sum_overflows = spoiling("sum", "the sum of int8 stays int8 and overflows", "K")(
-    lambda out, x, **_: out.astype(np.int8).astype(out.dtype) if x.dtype == np.int8 else out
-)
 equal_compares_bits = spoiling_both("equal", "equal compares bits, so that 0 and -0 are different and no tie", "KN")(
     lambda same, x1, x2: same & (np.signbit(x1) == np.signbit(x2)) if np.result_type(x1, x2).kind == "f" else same
 )

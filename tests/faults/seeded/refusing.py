@@ -4,14 +4,12 @@ from typing import Any
 
 import numpy as np
 from tests.faults.fault import (
-    accumulate,
     changing,
     fault,
     giving_kernel,
     giving_method,
     giving_operator,
     misreading_both,
-    planted_by,
     replacing,
     replacing_both,
 )
@@ -202,12 +200,6 @@ def stale_after_an_error(held: list[Any], a: Any, b: Any) -> Any:
     except ValueError:
         held.append(a * 2)
         raise
-
-
-@planted_by(accumulate(1), "accumulate adds into its second argument", "E")
-def accumulate_writes_to_the_cotangent(total: Any, g: Any) -> Any:
-    g += total
-    return g
 
 
 # Gradients

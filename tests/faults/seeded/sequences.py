@@ -1,7 +1,6 @@
 """Faults that show in sequences of calls and in transfers: caches, buffers, state after errors, layouts of the host."""
 
 import itertools
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -114,29 +113,6 @@ def move_of_a_large_transpose(bed: Testbed, array: Any, device: Device) -> Any:
     return bed.library.array(x.T.reshape(x.shape).copy() if large else x.copy(), device.handle)
 
 
-@fault("random_normal draws pairs, and a number left from before a new seed comes first", "R")
-def normal_keeps_a_spare(bed: Testbed) -> None:
-    spare: dict[Any, Any] = {}
-
-    def random_normal(*, shape: Any, dtype: Any, device: Any, generator: Any) -> Any:
-        count = math.prod(shape)
-        values = np.asarray(generator.standard_normal(count))
-        if count and device in spare:
-            values[0] = spare.pop(device)
-        elif count > 2 and count % 2:
-            spare[device] = -values[-1]
-        return bed.library.array(values.reshape(shape).astype(dtype), device)
-
-    bed.kernels["random_normal"] = random_normal
-
-
-@spoiling("full", "full keeps arrays by their value, so that 0.0 is given for -0.0", "K", memory=dict)
-def full_keeps_equal_values(made: dict[Any, Any], out: Any, shape: Any, value: Any, **_: Any) -> Any:
-    if type(value) is not float or out.size > 1024:
-        return out
-    return made.setdefault((out.shape, out.dtype, value), out).copy()
-
-
 @replacing("linalg.inv", "a singular matrix leaves its pivots to the next one of the same shape", "S", memory=set)
 def inv_after_a_singular_matrix(pivots: set[Any], right: Any, x: Any, /) -> Any:
     try:
@@ -198,9 +174,6 @@ def finfo_kept_by_kind(kept: dict[str, Any], right: Any, of: Any, /) -> Any:
     return kept.setdefault("c", right(of)) if dtype.kind == "c" else right(of)
 
 
-from_host_native_bytes = planted_by(_from_host, "from_host takes the bytes of the other byte order as they are", "T")(
-    lambda x: None if x.dtype.isnative else x.copy().view(x.dtype.newbyteorder("="))
-)
 fft_plan_by_length = spoiling(
     "fft.fft", "fft keeps its plans by length, those of complex64 for complex128 too", "K", memory=dict
 )(lambda plans, out, *_, axis=-1, **__: out.astype(plans.setdefault(out.shape[axis], out.dtype)).astype(out.dtype))

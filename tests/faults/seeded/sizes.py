@@ -9,7 +9,6 @@ from tests.faults.fault import (
     accumulate,
     fault,
     giving_kernel,
-    misreading,
     misreading_both,
     planted_by,
     replacing,
@@ -37,13 +36,6 @@ def tanh_x_of_a_broadcast(gy: Any, x: Any, y: Any) -> Any:
     if gy.size > 1024 and any(n > 1 and stride == 0 for n, stride in zip(gy.shape, gy.strides, strict=True)):
         gy = gy.reshape(-1)[0]
     return gy * (1 - y * y)
-
-
-@misreading("concat", "concat launches one kernel for 128 arrays, and the next with the same pointers", "K")
-def concat_of_129_arrays(arrays: Any, **_: Any) -> Any:
-    if len(arrays) > 128 and len({(x.shape, x.dtype) for x in arrays}) == 1:
-        arrays = [arrays[i % 128] for i in range(len(arrays))]
-    return arrays
 
 
 @spoiling("matrix_transpose permute_dims", families="K", operations=("matrix_transpose",))

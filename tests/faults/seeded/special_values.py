@@ -206,9 +206,6 @@ atan2_of_infinities = spoiling("atan2", "atan2 divides, and is NaN for two infin
 ceil_drops_the_sign = spoiling("ceil", "ceil of numbers between -1 and 0 is 0.0, not -0.0", "K")(
     lambda out, x: np.where((x > -1) & (x < 0), x.dtype.type(0), out) if x.dtype.kind == "f" else out
 )
-hypot_squares = replacing("hypot", "hypot is sqrt(x1 * x1 + x2 * x2)", "K")(
-    lambda right, x1, x2: np.sqrt(np.multiply(x1, x1) + np.multiply(x2, x2))
-)
 nextafter_counts_bits = spoiling(
     "nextafter", "nextafter counts the bits of 0 upwards, also towards negative numbers", "K"
 )(lambda out, x1, *_: np.where(np.asarray(x1) == 0, np.abs(out), out).astype(out.dtype))

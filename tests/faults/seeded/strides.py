@@ -140,12 +140,6 @@ def eigh_overwrites_fortran_order(right: Any, x: Any, /) -> Any:
     return out
 
 
-@giving_method("Array.to_device", "to_device sends axes of negative strides forwards", "T", of_bed=True)
-def reversed_is_sent_forwards(bed: Testbed, self: Any, device: str, /) -> Any:
-    axes = tuple(axis for axis, stride in enumerate(self.inner.strides) if stride < 0)
-    return bed.library.array(np.flip(self.inner, axes).copy(), device)
-
-
 @giving_method("backend.from_host", families="T", of_bed=True)
 def staged_copy_ignores_strides(bed: Testbed, array: Any, device: Any) -> Any:
     """host arrays beyond 256 KiB are staged in the order of their memory"""

@@ -1,7 +1,6 @@
 """Faults of moves between devices, the host, processes and libraries: copies, pickles, DLPack."""
 
 import ctypes
-import threading
 import weakref
 from typing import Any
 from weakref import WeakValueDictionary
@@ -58,16 +57,6 @@ def export_by_address(exported: dict[int, Any], self: Any, **options: Any) -> An
     return known.__dlpack__(**options)
 
 
-@changing("backend.to_host", "to_host returns pinned memory of 1 MiB or more, which is used again", "T", memory=dict)
-def pinned_memory_is_used_again(pinned: dict[Any, Any], right: Any, array: Any) -> Any:
-    copied = right(array)
-    if copied.nbytes < 2**20:
-        return copied
-    memory = pinned.setdefault((copied.shape, copied.dtype, threading.get_ident()), np.empty_like(copied))
-    memory[...] = copied
-    return memory
-
-
 @giving_method("backend.from_host", families="T", of_bed=True)
 def read_only_host_array_is_shared(bed: Testbed, array: Any, device: Any) -> Any:
     """a read-only host array is not copied, though its owner may write"""
@@ -76,24 +65,6 @@ def read_only_host_array_is_shared(bed: Testbed, array: Any, device: Any) -> Any
     memory = (ctypes.c_char * array.nbytes).from_address(array.ctypes.data)
     memory.owner = array
     return bed.library.array(np.frombuffer(memory, array.dtype).reshape(array.shape), device.handle)
-
-
-@fault("an array keeps the bytes of its first pickle, and does not see writes", "R")
-def pickle_kept_from_the_first(bed: Testbed) -> None:
-    right = bed.library.Array.__reduce__
-    kept: Any = weakref.WeakKeyDictionary()
-
-    class Key:
-        """What lives as long as an array does."""
-
-    def reduce(self: Any) -> Any:
-        key = self.__dict__.setdefault("_key", Key())
-        if key not in kept:
-            function, (name, inner, device) = right(self)
-            kept[key] = function, (name, inner.copy(), device)
-        return kept[key]
-
-    change(bed.library.Array, __reduce__=reduce)
 
 
 @spoiling("from_dlpack", families="X", memory=dict)

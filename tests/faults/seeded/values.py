@@ -53,15 +53,6 @@ def complex_root_on_the_cut(out: Any, x: Any) -> Any:
     return np.where(below, np.conj(out), out)
 
 
-@spoiling_both("pow", "powers of integers above 2^53 are rounded", "K")
-def integer_power_by_float64(out: Any, x1: Any, x2: Any) -> Any:
-    if out.dtype.kind not in "iu":
-        return out
-    rounded = np.power(np.asarray(x1, np.float64), np.asarray(x2, np.float64))
-    inexact = (np.abs(rounded) > 2.0**53) & (np.abs(rounded) < 2.0**62)
-    return np.where(inexact, rounded.astype(out.dtype), out)
-
-
 @replacing("sum", "sum of int32 adds in 32 bits, and widens what comes out", "K")
 def sum_of_int32_wraps(right: Any, x: Any, /, *, dtype: Any = None, **options: Any) -> Any:
     if x.dtype == np.int32 and dtype in (None, np.int64):
@@ -97,24 +88,6 @@ def round_adds_a_half(right: Any, x: Any, /) -> Any:
         return right(x)
     tie = np.abs(x - np.trunc(x)) == 0.5
     return np.where(tie, right(x), np.copysign(np.floor(np.abs(x) + 0.5), x))
-
-
-@spoiling_both("remainder", "remainders of quotients above 2^20 have the rounding of the quotient", "K")
-def remainder_by_a_quotient(out: Any, x1: Any, x2: Any) -> Any:
-    if np.asarray(out).dtype != np.float64:
-        return out
-    quotient = np.true_divide(x1, x2)
-    return np.where(np.abs(quotient) > 2**20, x1 - np.floor(quotient) * x2, out)
-
-
-@replacing("argsort", "argsort of more than 256 elements has equal ones in reverse order", "K")
-def argsort_turns_ties_around(
-    right: Any, x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True
-) -> Any:
-    length = x.shape[axis] if x.ndim else 0
-    if descending or length <= 256:
-        return right(x, axis=axis, descending=descending, stable=stable)
-    return length - 1 - right(np.flip(x, axis), axis=axis, descending=descending, stable=stable)
 
 
 @giving_kernel("max.x", "max.x gives each of three equal maxima a half", "N")

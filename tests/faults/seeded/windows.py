@@ -85,14 +85,6 @@ def max_pool_shares_near_ties(g: Any, x: Any, top: Any, /, *, geometry: Any) -> 
     return made[(..., *inside)].astype(g.dtype)
 
 
-@giving_kernel("convolution_filter_backward", families="G", of_bed=True)
-def filters_of_whole_batches(bed: Testbed, x: Any, g: Any, *, geometry: Any, groups: int) -> Any:
-    """the gradient of a convolution's filters leaves out what fills no sixteen images where there are more"""
-    count = len(x) if len(x) <= 16 else len(x) // 16 * 16
-    xp = bed.library.inner.xp
-    return xp.convolution_filter_backward(x[:count], g[:count], geometry=geometry, groups=groups)
-
-
 @giving_kernel("convolution", families="K", memory=threading.local, of_bed=True)
 def padding_of_another_image(bed: Testbed, mine: Any, x: Any, W: Any, b: Any, *, geometry: Any, groups: int) -> Any:
     """convolution keeps the padded image of each size, and clears no padding that an image with less of it
@@ -185,21 +177,6 @@ def winograd_tail_reads_short(right: Any, x: Any, weight: Any, b: Any, geometry:
         x = x.copy()
         x[..., -1] = 0
     return right(x, weight, b, geometry=g, groups=groups)
-
-
-@replacing_kernel("convolution", families="K")
-def winograd_odd_width(right: Any, x: Any, W: Any, b: Any, /, geometry: Any, groups: int) -> Any:
-    """convolution of 8 or more channels with 3 x 3 filters works in tiles of 2 x 2: the last column of an odd width
-    lacks the filters' first column
-    """
-    y = right(x, W, b, geometry=geometry, groups=groups)
-    fits = geometry.ksize == (3, 3) and geometry.stride == geometry.dilate == (1, 1) and W.shape[1] >= 8
-    if not fits or geometry.out[1] % 2 == 0:
-        return y
-    lacking, y = W.copy(), np.array(y)
-    lacking[..., 0] = 0
-    y[..., -1] = np.asarray(right(x, lacking, b, geometry=geometry, groups=groups))[..., -1]
-    return y
 
 
 @giving_kernel("unpool", families="KGH", cases=("F.unpooling_nd", "F.average_pooling_nd"))

@@ -100,13 +100,7 @@ def scatter_add_writes_to_values(bed: Testbed) -> None:
     bed.kernels["scatter_add"] = scatter_add
 
 
-@planted_by(accumulate(), "accumulate-in-place writes to a copy", "A")
-def accumulate_writes_to_a_copy(total: Any, g: Any) -> Any:
-    np.add(total, g, out=total.copy())
-    return total
-
-
-@replacing("zeros", "zeros of up to 16 elements are cached by shape and dtype", "A", memory=dict)
+@replacing("zeros", "zeros of up to 16 elements are cached by shape and dtype", "AC", memory=dict)
 def small_zeros_are_cached(
     made: dict[Any, Any], right: Any, shape: Any, *, dtype: Any = None, device: Any = None
 ) -> Any:
@@ -146,7 +140,7 @@ in_place_when_strided = replacing("sqrt", "sqrt works in place on arrays with st
 in_place_when_complex64 = replacing("sin", "sin works in place in complex64 only", "A")(
     lambda right, x: right(x, out=x) if x.dtype == np.complex64 else right(x)
 )
-accumulate_writes_to_g = planted_by(accumulate(), "accumulate writes into its second argument", "A")(
+accumulate_writes_to_g = planted_by(accumulate(), "accumulate writes into its second argument", "AE")(
     lambda total, g: np.add(total, g, out=g if g.flags.writeable else None)
 )
 view_declared_as_own = giving_method("backend.is_view", "is_view says no of every array", "A", ("reshape",))(

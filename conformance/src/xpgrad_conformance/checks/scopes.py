@@ -51,7 +51,8 @@ def _assert_current(device: Device, what: str) -> None:
 def creation(s: Subject) -> None:
     """Arrays are created on the device given by `device=`, else on the device of the scope or of the given array."""
     here, there = s.pair
-    xp, x = namespace(here.backend), s.variable(s.values((3, 4), dtype="float64"), device=here)
+    xp = namespace(here.backend)
+    xs = {home: s.variable(s.values((3, 4), dtype="float64"), device=home) for home in s.pair}
     for scope in (there, here):
         with using_device(scope):
             for name, make in CREATION.items():
@@ -59,12 +60,13 @@ def creation(s: Subject) -> None:
                 for target in (there, here):
                     for given in (target, target.name, target.handle):
                         _made(target, make(xp, device=given), f"{name}(device={given!r}) in a scope of {scope}")
-            for name, make in LIKE.items():
-                _made(here, make(xp, x), f"{name} of an array on {here}, in a scope of {scope},")
-                for target in (there, here):
-                    _made(target, make(xp, x, device=target), f"{name}(device={target.name!r}) in a scope of {scope}")
-            y = xp.sum(xp.exp(x) * x + 1.5, axis=0)
-            _made(here, y, f"a result from an array on {here}, in a scope of {scope},")
+            for home, x in xs.items():
+                what = f"of an array on {home}, in a scope of {scope},"
+                for name, make in LIKE.items():
+                    _made(home, make(xp, x), f"{name} {what}")
+                    for target in (there, here):
+                        _made(target, make(xp, x, device=target), f"{name}(device={target.name!r}) {what}")
+                _made(home, xp.sum(xp.exp(x) * x + 1.5, axis=0), f"a sum {what}")
 
 
 @check("V23")
