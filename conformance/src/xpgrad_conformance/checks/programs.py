@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 
 import xpgrad.functions as F
-import xpgrad.ops as ops
 from xpgrad import FunctionNode, Variable, as_variable, no_backprop_mode
 from xpgrad.testing.arrays import on_host
-from xpgrad.testing.differences import derivative
 from xpgrad.types import Array
 from xpgrad_conformance.check import check
-from xpgrad_conformance.oracle import differentiates, gradients_of, host, near_gradient, pulled, wide
+from xpgrad_conformance.oracle import differentiates, host, near_gradient, pulled, wide
 from xpgrad_conformance.subject import Subject
 
 STEPS = 8
@@ -76,7 +74,7 @@ def _softmax(xp: Any, x: Any) -> Any:
 def _recurrent(xp: Any, x: Any, w: Any, u: Any, b: Any) -> Any:
     h = xp.tanh(xp.matmul(x[:, 0, :], w) + b)
     outputs = [h]
-    for t in range(1, 20):
+    for t in range(1, 8):
         h = xp.tanh(xp.matmul(x[:, t, :], w) + xp.matmul(h, u) + b)
         outputs.append(h)
     return xp.sum(xp.stack(outputs, axis=1), axis=1) * h
@@ -124,7 +122,7 @@ def _mixture(xp: Any, x: Any, centres: Any) -> Any:
 
 
 PROGRAMS: dict[str, Program] = {
-    "a recurrent network over 20 steps": (_recurrent, ((2, 20, 3), (3, 4), (4, 4), (4,)), ()),
+    "a recurrent network over 8 steps": (_recurrent, ((2, 8, 3), (3, 4), (4, 4), (4,)), ()),
     "causal attention with a residual and a norm": (_attention, ((2, 5, 3), (3, 3), (3, 3), (3, 3)), ()),
     "the likelihood of a Gaussian process": (
         _likelihood,
@@ -146,96 +144,7 @@ def differentiable_programs(s: Subject) -> None:
             sub = s.in_wide(name)
             inputs = [sub.values(shape, 0.4, 1.6) if not shape else 0.7 * sub.values(shape) for shape in shapes]
             inputs = [np.asarray(each, s.wide) for each in inputs]
-            if len(shapes[0]) == 3 and shapes[0][1] == 20:  # finite differences for every element would take too long
-                _directional(sub, name, program, inputs)
-            else:
-                differentiates(sub, name, program, *inputs)
-
-
-def _directional(s: Subject, name: str, program: Any, inputs: list[Any]) -> None:
-    """Compare the gradients along a random direction only."""
-    xs = [s.variable(each) for each in inputs]
-    y = program(s.xp, *xs)
-    s.expect(y, program(host, *map(wide, inputs)), name)
-    gy = s.cotangent(y)
-    gxs = pulled([y], xs, [s.variable(gy)])
-    for i, x in enumerate(inputs):
-        v = wide(s.values(x.shape))
-        others = [wide(each) for each in inputs]
-
-        def moved(t: float, i: int = i, v: Any = v, others: list[Any] = others) -> float:
-            return float(np.sum(gy * program(host, *others[:i], others[i] + t * v, *others[i + 1 :])))
-
-        expected, got = derivative(moved), float(np.sum(v * on_host(gxs[i])))
-        scale = float(np.sum(np.abs(v * on_host(gxs[i])))) + abs(expected)
-        assert abs(got - expected) <= max(1e-7, s.rtol(factor=10)) * scale, (
-            f"{name}: along a direction of input {i} the gradient gives {got!r}, differences {expected!r}"
-        )
-
-
-@check("W03")
-def newton_step(s: Subject) -> None:
-    """Newton's step for linear least squares, with a Hessian built of products, lands on the solution."""
-    a, b = s.values((7, 3)), s.values((7,))
-    va, vb, w = s.variable(a), s.variable(b), s.variable(np.zeros(3))
-    residual = s.xp.matmul(va, w) - vb
-    (g,) = pulled([0.5 * s.xp.sum(residual * residual)], [w], enable_double_backprop=True)
-    hessian = np.zeros((3, 3))
-    for i in range(3):
-        (row,) = pulled([g[i]], [w])
-        hessian[i] = on_host(row)
-    wa, wb = wide(a), wide(b)
-    near_gradient(s, s.array(hessian), s.variable(np.zeros((3, 3))), wa.T @ wa, "the Hessian", s.rtol(factor=100))
-    step = -np.linalg.solve(hessian, wide(on_host(g)))
-    solution = np.linalg.lstsq(wa, wb, rcond=None)[0]
-    near_gradient(s, s.array(step), w, solution, "Newton's step", s.rtol(factor=1000))
-
-
-@check("W04")
-def embeddings(s: Subject) -> None:
-    """Gathering rows from a table, with repeats, and scattering their gradients trains exactly the used rows."""
-    words = np.asarray([[3, 0, 3], [5, 3, 0]])
-    table, weights = s.values((7, 4)), s.values((4, 2))
-    vt, vw = s.variable(table), s.variable(weights)
-    rows = s.xp.reshape(s.xp.take(vt, s.array(words.reshape(-1)), axis=0), (2, 3, 4))
-    pooled = s.xp.mean(rows, axis=1)
-    y = s.xp.tanh(s.xp.matmul(pooled, vw))
-    gy = s.cotangent(y)
-    gt, gw = pulled([y], [vt, vw], [s.variable(gy)])
-    wt, ww = wide(table), wide(weights)
-    average = wt[words].mean(1)
-    inner = gy * (1 - np.tanh(average @ ww) ** 2)
-    expected = np.zeros((7, 4))
-    np.add.at(expected, words, np.broadcast_to((inner @ ww.T)[:, None, :] / 3, (2, 3, 4)))
-    near_gradient(s, gt, vt, expected, "the gradient of the table")
-    near_gradient(s, gw, vw, average.T @ inner, "the gradient of the weights")
-    if s.has("data_dependent_shapes"):
-        idle = on_host(gt)[[1, 2, 4, 6]]
-        assert not idle.any(), f"rows of the table that were not gathered have the gradient {idle.tolist()}"
-
-
-@check("W05", scope="dtype", dtypes=("complex128", "complex64"))
-def phase_retrieval(s: Subject) -> None:
-    """A step of phase retrieval, a real loss of complex numbers, descends along the gradient computed by NumPy."""
-    a, z = s.values((6, 3)), s.values((3,))
-    real = "float64" if s.dtype == "complex128" else "float32"
-    seen = np.abs(s.values((6,), 0.5, 2.0, real))
-
-    def loss(xp: Any, z: Any, a: Any, seen: Any) -> Any:
-        return xp.sum((xp.abs(xp.matmul(a, z)) ** 2 - seen) ** 2)
-
-    va, vs = s.variable(a), s.variable(seen, real)
-    vz = s.variable(z)
-    before = loss(s.xp, vz, va, vs)
-    before.backward()
-    wa, wz = wide(a), wide(z)
-    b = wa @ wz
-    expected = 4 * np.conj(wa).T @ ((np.abs(b) ** 2 - seen) * b)
-    near_gradient(s, vz.grad, vz, expected, "the gradient of the loss", s.rtol(factor=100))
-    step = 1e-3 / float(np.max(np.abs(expected)))
-    gradient: Array = vz.grad
-    after = loss(s.xp, Variable(vz.array) - step * as_variable(gradient), va, vs)
-    assert float(on_host(after)) < float(on_host(before)), "a small step against the gradient does not lower the loss"
+            differentiates(sub, name, program, *inputs)
 
 
 class _Cube(FunctionNode):
@@ -269,39 +178,3 @@ def functions_of_the_users(s: Subject) -> None:
     gy = s.cotangent(y)
     (gx,) = pulled([y], [v], [s.variable(gy)])
     near_gradient(s, gx, v, gy * np.exp(-w * w) * (1 - 2 * w * w), "the gradient of a forgotten part")
-
-
-@check("W07")
-def gradient_penalty(s: Subject) -> None:
-    """A loss on the norm of a gradient has the gradients that differences say: double backward through a network."""
-    x, w1, w2 = (0.7 * s.values(shape) for shape in ((3, 4), (4, 5), (5, 1)))
-    parameters = [s.variable(each) for each in (w1, w2)]
-    inputs = s.variable(x)
-    out = s.xp.sum(s.xp.matmul(s.xp.tanh(s.xp.matmul(inputs, parameters[0])), parameters[1]))
-    (gx,) = pulled([out], [inputs], enable_double_backprop=True)
-    penalty = s.xp.sum((s.xp.sqrt(s.xp.sum(gx * gx, axis=1)) - 1.0) ** 2)
-    gws = pulled([penalty], parameters)
-
-    def loss(w1: Any, w2: Any) -> float:
-        t = np.tanh(wide(x) @ w1)
-        slope = ((1 - t * t) * w2[:, 0]) @ w1.T
-        return float(np.sum((np.sqrt(np.sum(slope**2, 1)) - 1) ** 2))
-
-    for i, (p, gw, expected) in enumerate(zip(parameters, gws, gradients_of(loss, [w1, w2]), strict=True)):
-        assert gw is not None, f"the penalty has no gradient for the parameter {i}"
-        near_gradient(s, gw, p, expected, f"the gradient of the penalty for the parameter {i}")
-
-
-@check("W09")
-def losses(s: Subject) -> None:
-    """Chainer's losses and xpgrad's own functions, chained, have the gradients that differences say."""
-    sub = s.in_wide("losses")
-
-    def program(xp: Any, x: Any, t: Any) -> Any:
-        if xp is host:
-            shifted = np.log(np.sum(np.exp(x), axis=1))
-            return np.mean((np.tanh(x) - t) ** 2) + np.sum(np.logaddexp(0.0, x)) + np.sum(shifted)
-        return F.mean_squared_error(xp.tanh(x), t) + xp.sum(F.softplus(x)) + xp.sum(ops.logsumexp(x, axis=1))
-
-    x, t = sub.values((3, 4)), sub.values((3, 4))
-    differentiates(sub, "mean_squared_error, softplus and logsumexp", program, x, t)
