@@ -7,17 +7,12 @@ import numpy as np
 
 from xpgrad.types import Array
 from xpgrad_conformance.subject import Subject
+from xpgrad_conformance.table.comparisons import assert_same_bits
 
 
 def assert_untouched(s: Subject, array: Any, before: Any, what: str) -> None:
     """Raise AssertionError unless an array is equal, bit by bit, to the host array `before`."""
-    now, before = s.host(array), s.supported(np.asarray(before))
-    same = (now.shape, now.dtype) == (before.shape, before.dtype)
-    assert same, f"{what} was {before.dtype} {before.shape}, and is {now.dtype} {now.shape} now"
-    if now.tobytes() != before.tobytes():
-        different = np.argwhere((now != before) | (np.signbit(now.real) != np.signbit(before.real)))
-        at = tuple(int(i) for i in different[0]) if len(different) else ()
-        raise AssertionError(f"{what} has changed: element {at} is {now[at]!s}, and was {before[at]!s}")
+    assert_same_bits(s.host(array), s.supported(np.asarray(before)), f"{what} now and before")
 
 
 def layouts(s: Subject) -> Iterator[tuple[str, Array, Any]]:

@@ -72,11 +72,17 @@ def error_of(
         right = _near(got, expected, units, scale, subnormal)
         if signs:
             right &= (got != 0) | (expected != 0) | (np.signbit(got.real) == np.signbit(expected.real))
+    return first_wrong(got, expected, right)
+
+
+def first_wrong(got: Any, expected: Any, right: Any, name: str = "it") -> str | None:
+    """Return how the first element that is not right is wrong, and how many are; None if all are right."""
     if np.all(right):
         return None
     at = tuple(int(i) for i in np.argwhere(~right)[0])
     count = int(np.size(right) - np.count_nonzero(right))
-    where = f"element {', '.join(map(str, at))} of {got.shape}" if at else "it"
+    of = "" if name == "it" else f"{name}, of shape "
+    where = f"element {', '.join(map(str, at))} of {of}{got.shape}" if at else name
     also = f"; {count} of {got.size} are wrong" if count > 1 else ""
     return f"{where} is {got[at]!s}, expected {_rounded(expected[at], got.dtype)!s}{also}"
 

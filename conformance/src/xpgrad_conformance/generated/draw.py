@@ -12,8 +12,8 @@ from xpgrad.plugin import Backend
 from xpgrad.types import Shape
 from xpgrad_conformance.generated import sizes
 from xpgrad_conformance.generated.accuracy import PERIOD
-from xpgrad_conformance.generated.layouts import NEEDS, constant_along
-from xpgrad_conformance.generated.sample import Argument
+from xpgrad_conformance.generated.layouts import NEEDS
+from xpgrad_conformance.generated.sample import Argument, laid
 from xpgrad_conformance.generated.values import values
 from xpgrad_conformance.subject import Subject
 
@@ -145,9 +145,7 @@ class Draw:
         else:
             subnormal = self.has("subnormal_numbers")
             host = values(kind, self.rng, shape, dtype, low, high, points=points, subnormal=subnormal)
-        if layout == "broadcast":
-            host = constant_along(host)
-        return Argument(host, tuple(axes), layout)
+        return laid(host, axes, layout)
 
     def pick(self, items: Iterable[Any]) -> Any:
         """Return a random item."""

@@ -11,6 +11,7 @@ from xpgrad.errors import MissingFunction
 from xpgrad.testing.arrays import is_floating, on_host
 from xpgrad.types import Shape
 from xpgrad_conformance.generated import reference
+from xpgrad_conformance.generated.accuracy import first_wrong
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.formulas import formula
 from xpgrad_conformance.generated.layouts import constant_along, laid_out
@@ -225,14 +226,7 @@ class _Comparison:
         got = on_host(array)
         if got.shape != wanted.shape:
             return f"it has shape {got.shape}, expected {wanted.shape}"
-        right_ones = self._near(place, got, wanted)
-        if right_ones.all():
-            return None
-        at = tuple(int(i) for i in np.argwhere(~right_ones)[0])
-        count = int(right_ones.size - np.count_nonzero(right_ones))
-        where = f"element {', '.join(map(str, at))} of {got.shape}" if at else "it"
-        also = f"; {count} of {got.size} are wrong" if count > 1 else ""
-        return f"{where} is {got[at]!s}, expected {wanted.astype(got.dtype)[at]!s}{also}"
+        return first_wrong(got, wanted, self._near(place, got, wanted))
 
     def _near(self, place: int, got: Any, wanted: Any) -> Any:
         finite = np.isfinite(wanted) & (np.abs(wanted) < float(np.finfo(got.dtype).max) / 64)

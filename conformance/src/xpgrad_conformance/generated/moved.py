@@ -7,9 +7,8 @@ import numpy as np
 
 from xpgrad.types import Shape
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.layouts import constant_along
 from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, INTEGERS
-from xpgrad_conformance.generated.sample import Argument, Sample
+from xpgrad_conformance.generated.sample import Argument, Sample, laid
 from xpgrad_conformance.generated.sizes import LARGEST
 from xpgrad_conformance.oracle import named
 
@@ -85,10 +84,7 @@ def given(draw: Draw, shape: Shape, kind: str, axes: Sequence[str] = (), layout:
     """Return an argument of values of a kind, "mixed" among them."""
     if kind != "mixed":
         return draw.array(shape, kind, axes=axes, layout=layout)
-    host = mixed(draw, shape)
-    if layout == "broadcast" and host.ndim and host.size:
-        host = constant_along(host)
-    return Argument(host, tuple(axes), layout)
+    return laid(mixed(draw, shape), axes, layout)
 
 
 def varied(draw: Draw) -> str:
@@ -103,9 +99,7 @@ def positions(draw: Draw, shape: Shape, n: int, layout: str = "", dtype: str = "
     often, seldom = ("int64", "int32") * 3, ("int8", "int16", "uint8")
     fitting = [each for each in (*often, *seldom) if draw.has(each) and n - 1 <= np.iinfo(each).max]
     host = draw.rng.integers(0, n, shape).astype(dtype or draw.pick(fitting))
-    if layout == "broadcast" and host.ndim and host.size:
-        host = constant_along(host)
-    return Argument(host, (), layout, kept=True)
+    return laid(host, (), layout, kept=True)
 
 
 def others_of(n: int) -> Shape:

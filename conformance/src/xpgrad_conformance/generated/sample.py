@@ -1,7 +1,7 @@
 """One call of a function on generated arrays, and its expected result."""
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,7 @@ from xpgrad.testing.arrays import on_host
 from xpgrad.types import Array
 from xpgrad_conformance import calling
 from xpgrad_conformance.generated.accuracy import error_of, widened
-from xpgrad_conformance.generated.layouts import laid_out
+from xpgrad_conformance.generated.layouts import constant_along, laid_out
 from xpgrad_conformance.generated.writing import overwrite
 from xpgrad_conformance.oracle import named
 from xpgrad_conformance.subject import Subject
@@ -56,6 +56,11 @@ class Argument:
     layout: str = "contiguous"
     text: str = ""
     kept: bool = False
+
+
+def laid(host: Any, axes: Sequence[str] = (), layout: str = "contiguous", *, kept: bool = False) -> Argument:
+    """Return an argument in a layout; in "broadcast", the elements are equal along one axis."""
+    return Argument(constant_along(host) if layout == "broadcast" else host, tuple(axes), layout, kept=kept)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,11 +11,10 @@ import numpy as np
 
 from xpgrad_conformance.generated.accuracy import PERIOD, repeated
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.layouts import constant_along
 from xpgrad_conformance.generated.operation import operations
 from xpgrad_conformance.generated.operations.elementwise_binary import CHOSEN, with_number, with_symbol
 from xpgrad_conformance.generated.points import PAIRS, shaped
-from xpgrad_conformance.generated.sample import Argument, Sample
+from xpgrad_conformance.generated.sample import Argument, Sample, laid
 
 DIVISORS = 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0
 NUMBERS = 1, 2, 3, -3, 0.25, -0.75, 7
@@ -25,17 +24,13 @@ BEYOND = np.inf, -np.inf, np.nan
 def _quarters(draw: Draw, shape: tuple[int, ...], axes: tuple[str, ...], layout: str = "contiguous") -> Argument:
     """Return multiples of a quarter from -16 to 16, zeros of both signs among them."""
     host = draw.rng.integers(-64, 65, shape) / 4 * draw.rng.choice([1.0, -1.0], shape)
-    return _laid(host.astype(draw.dtype), axes, layout)
+    return laid(host.astype(draw.dtype), axes, layout)
 
 
 def _divisors(draw: Draw, shape: tuple[int, ...], axes: tuple[str, ...], layout: str = "contiguous") -> Argument:
     """Return short numbers of both signs."""
     host = draw.rng.choice(np.asarray([sign * each for each in DIVISORS for sign in (1, -1)], draw.dtype), shape)
-    return _laid(host, axes, layout)
-
-
-def _laid(host: Any, axes: tuple[str, ...], layout: str) -> Argument:
-    return Argument(constant_along(host) if layout == "broadcast" else host, axes, layout)
+    return laid(host, axes, layout)
 
 
 def _grid(draw: Draw, name: str) -> tuple[Argument, Argument]:

@@ -13,7 +13,7 @@ from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.operation import INTEGERS, Operation
 from xpgrad_conformance.generated.operations.elementwise_binary import CHOSEN, ORDERED, with_number, with_symbol
 from xpgrad_conformance.generated.points import FORMS, PAIRS, shaped
-from xpgrad_conformance.generated.sample import Argument, Sample
+from xpgrad_conformance.generated.sample import Argument, Sample, laid
 
 QUICK = "int8", "int32", "int64", "uint8"
 UNSIGNED = "maximum", "minimum", "floor_divide", "remainder", "bitwise_right_shift"
@@ -109,11 +109,7 @@ def of_two(name: str, reference: Callable[..., Any], symbol: str = "", dtype: st
     """Return the operation of an elementwise function of two arrays of integers; its results are exact."""
 
     def argument(draw: Draw, axes: tuple[str, ...], n: int, which: int, layout: str = "contiguous") -> Argument:
-        shape = shaped(axes, n)
-        host = _small(draw, name, shape, which)
-        if layout == "broadcast" and host.ndim:
-            host = np.broadcast_to(host[:1], shape).copy()
-        return Argument(host, axes, layout)
+        return laid(_small(draw, name, shaped(axes, n), which), axes, layout)
 
     def promoted(draw: Draw, other: str) -> Iterator[Sample]:
         both = str(np.promote_types(draw.dtype, other))
@@ -181,7 +177,7 @@ def of_one(
     dtypes = tuple(d for d in INTEGERS if not (signed and d.startswith("u")))
 
     def sample(host: Any, axes: tuple[str, ...], layout: str = "contiguous") -> Sample:
-        return Sample((Argument(host, axes, layout),), reference, dtype=dtype)
+        return Sample((laid(host, axes, layout),), reference, dtype=dtype)
 
     def samples(draw: Draw) -> Iterator[Sample]:
         info = np.iinfo(draw.dtype)
@@ -195,10 +191,7 @@ def of_one(
         yield sample(numbers, ("n",))
         yield sample(numbers[0], ())
         for row in draw.combinations(axes=FORMS, n=CHOSEN, layout=draw.layouts()):
-            host = draw.rng.choice(numbers, shaped(row["axes"], row["n"]))
-            if row["layout"] == "broadcast":
-                host = np.broadcast_to(host[:1], host.shape).copy()
-            yield sample(host, row["axes"], row["layout"])
+            yield sample(draw.rng.choice(numbers, shaped(row["axes"], row["n"])), row["axes"], row["layout"])
 
     return Operation(name, samples, dtypes, tuple(d for d in QUICK if d in dtypes))
 

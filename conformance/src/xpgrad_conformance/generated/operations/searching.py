@@ -9,7 +9,7 @@ from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.moved import ALL, around, combined, given, mixed, one_bit_off, swept
 from xpgrad_conformance.generated.operation import FLOATS, INTEGERS, operation, operations
 from xpgrad_conformance.generated.points import many_axes
-from xpgrad_conformance.generated.sample import Argument, Sample
+from xpgrad_conformance.generated.sample import Argument, Sample, laid
 from xpgrad_conformance.generated.sizes import DISTINCT, LONG
 
 REALS = (*FLOATS, *INTEGERS)
@@ -61,12 +61,7 @@ def _nonzero(draw: Draw) -> Iterator[Sample]:
         yield Sample((_sparse(draw, shape),), np.nonzero, dtype="int")
     for row in combined(draw, n=(1, 2, 16, 33, 257), place=(0, 1, 2), layout=draw.layouts()):
         x = _sparse(draw, around(row["n"], row["place"]))
-        x = (
-            Argument(np.broadcast_to(x.host[:1], x.host.shape).copy(), (), "broadcast")
-            if row["layout"] == "broadcast"
-            else Argument(x.host, (), row["layout"])
-        )
-        yield Sample((x,), np.nonzero, dtype="int")
+        yield Sample((laid(x.host, (), row["layout"]),), np.nonzero, dtype="int")
 
 
 def _sparse(draw: Draw, shape: tuple[int, ...], axes: tuple[str, ...] = ()) -> Argument:
@@ -123,9 +118,7 @@ def _search(
         wanted = np.where(which < 0.5, chosen, np.where(which < 0.7, near, wanted))
         if table.dtype.kind == "f" and wanted.size > 2:
             wanted.reshape(-1)[:2] = 0.0, -0.0
-    if layout == "broadcast":
-        wanted = np.broadcast_to(wanted[:1], shape).copy()
-    arguments = [Argument(table, kept=True), Argument(wanted, layout=layout)]
+    arguments = [Argument(table, kept=True), laid(wanted, (), layout)]
     side = side or draw.pick(("left", "right"))
     if not sorted_by:
         return Sample(tuple(arguments), np.searchsorted, {"side": side}, dtype="int")

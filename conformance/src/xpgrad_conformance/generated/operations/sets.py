@@ -8,7 +8,7 @@ import numpy as np
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.moved import ALL, around, combined, given, mixed, one_bit_off, swept
 from xpgrad_conformance.generated.operation import FLOATS, INTEGERS, Operation, operation
-from xpgrad_conformance.generated.sample import Argument, Sample
+from xpgrad_conformance.generated.sample import Argument, Sample, laid
 from xpgrad_conformance.generated.sizes import DISTINCT
 
 QUICK = "float32", "float64", "int64", "uint64", "bool"
@@ -113,9 +113,7 @@ def _searched(draw: Draw, n: int, m: int, layout: str = "contiguous") -> Sample:
     if m:
         chosen, which = draw.rng.choice(table, (n, 2)), draw.rng.random((n, 2))
         host = np.where(which < 0.4, chosen, np.where(which < 0.7, one_bit_off(draw, chosen), host))
-    if layout == "broadcast":
-        host = np.broadcast_to(host[:1], host.shape).copy()
-    arguments = Argument(host, ("n", "k"), layout), Argument(table, ("m",))
+    arguments = laid(host, ("n", "k"), layout), Argument(table, ("m",))
     return Sample(arguments, np.isin, {"invert": draw.pick((False, True))}, dtype="bool")
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, INTEGERS, operations
 from xpgrad_conformance.generated.operations.statistics import POSITIONS, factors, positions, reduced
-from xpgrad_conformance.generated.sample import Argument, Sample
+from xpgrad_conformance.generated.sample import Argument, Sample, laid
 from xpgrad_conformance.generated.values import special_numbers
 
 ALL = "bool", *INTEGERS, *FLOATS, *COMPLEX
@@ -28,10 +28,7 @@ def of_integers(draw: Draw, name: str) -> Iterator[Sample]:
         count = max(1, int(np.prod(shape)))
         most = min(int(info.max), draw.largest_sum() // count)
         host = draw.rng.integers(max(info.min, -most), most, shape, np.int64 if info.min else np.uint64)
-        host = host.astype(draw.dtype)
-        if layout == "broadcast" and host.ndim:
-            host = np.broadcast_to(host[:1], shape).copy()
-        return Argument(host, axes, layout)
+        return laid(host.astype(draw.dtype), axes, layout)
 
     yield from reduced(draw, make, reference, dtype="int")
     if name == "prod":  # more digits than a float64 has
@@ -63,10 +60,7 @@ def truths(draw: Draw, name: str) -> Iterator[Sample]:
     share = {"all": 0.97, "any": 0.03, "count_nonzero": 0.5}[name]
 
     def make(shape: tuple[int, ...], axes: tuple[str, ...], layout: str) -> Argument:
-        host = np.where(draw.rng.random(shape) < share, 3, 0).astype(draw.dtype)
-        if layout == "broadcast" and host.ndim:
-            host = np.broadcast_to(host[:1], shape).copy()
-        return Argument(host, axes, layout)
+        return laid(np.where(draw.rng.random(shape) < share, 3, 0).astype(draw.dtype), axes, layout)
 
     yield from reduced(draw, make, reference, **what)
     for value, others in ((0, 1), (1, 0)):

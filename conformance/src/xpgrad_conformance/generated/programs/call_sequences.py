@@ -11,7 +11,7 @@ from xpgrad import Variable, as_variable, get_device, grad, using_device
 from xpgrad.array_api.namespace import namespace
 from xpgrad.errors import MissingFunction
 from xpgrad.testing.arrays import on_host, placed
-from xpgrad_conformance.generated.accuracy import summed
+from xpgrad_conformance.generated.accuracy import first_wrong, summed
 from xpgrad_conformance.generated.programs.call_sequence_steps import MAKERS, Event, Groups, Scene, fresh, hosted
 from xpgrad_conformance.generated.programs.drawn import LARGEST, Has, allowed, step_of
 from xpgrad_conformance.generated.programs.program import VALUE, Step, compiled
@@ -87,11 +87,7 @@ class Model:
             right = np.abs(got - wide) <= near * (size + largest) + CONDITION * eps * rounding
         else:
             right = got == wide
-        if np.all(right):
-            return None
-        at = tuple(int(i) for i in np.argwhere(~right)[0])
-        where = f"element {', '.join(map(str, at))} of {name}, of shape {got.shape}," if at else name
-        return f"{where} is {got[at]!s}, expected {wide[at]!s}"
+        return first_wrong(got, wide, right, name)
 
 
 class _Typed:

@@ -8,7 +8,7 @@ import numpy as np
 from xpgrad import Variable, grad
 from xpgrad.testing.arrays import on_host
 from xpgrad_conformance.generated import reference
-from xpgrad_conformance.generated.accuracy import summed
+from xpgrad_conformance.generated.accuracy import first_wrong, summed
 from xpgrad_conformance.generated.formulas import formula
 from xpgrad_conformance.generated.gradients import differentiable, outputs
 from xpgrad_conformance.generated.programs.program import GeneratedProgram, on_numpy, widened
@@ -167,11 +167,7 @@ class Comparison:
             right = away <= near * (np.abs(exact) + max(largest, 1.0))
             if not np.all(right):
                 right = right | (away <= CONDITION * eps * self._rounding(exact, rounded))
-        if np.all(right):
-            return None
-        at = tuple(int(i) for i in np.argwhere(~right)[0])
-        where = f"element {', '.join(map(str, at))} of {got.shape}" if at else "it"
-        return f"{where} is {got[at]!s}, expected {exact[at]!s}"
+        return first_wrong(got, exact, right)
 
     def _narrowest(self, got: Any) -> Any:
         """Return the narrowest floating-point dtype of the inputs and a result: values may have been rounded to it."""
