@@ -23,6 +23,7 @@ TRIPLES: tuple[tuple[tuple[str, ...], ...], ...] = (
     (("k", "n", "m"), ("k", "", "m"), ("n", "")),
     (("m",), ("n", "m"), ("n", "m")),
     (("m", "n"), ("", "n"), ("m", "")),
+    (("n", ""), ("n", ""), ("", "m")),
 )
 """The axes of a condition and two arrays that broadcast."""
 KINDS = "ordinary", "specials", "extremes"
