@@ -17,14 +17,14 @@ import xpgrad
 MAX_LINES = {
     "xpgrad_c/": 3_237,
     "xpgrad/transforms/trace/executors/": 193,
-    "xpgrad/transforms/trace/": 8_156,
-    "xpgrad/transforms/batch/": 2_287,
+    "xpgrad/transforms/trace/": 8_268,
+    "xpgrad/transforms/batch/": 2_292,
     "xpgrad/transforms/dual/": 1_269,
     "xpgrad/transforms/loops/": 2_217,
     "xpgrad/transforms/series/": 721,
     "xpgrad/links/": 2_250,
     "xpgrad/models/": 1_247,
-    "xpgrad/optimizers/": 2_430,
+    "xpgrad/optimizers/": 2_432,
     "xpgrad/training/": 1_599,
     "xpgrad/drawing/": 1_219,
     "xpgrad/cli/": 2_488,
@@ -42,7 +42,7 @@ MAX_LINES = {
     "xpgrad/scipy/stats/": 454,
     "xpgrad/scipy/": 1_267,
     "xpgrad/programs/": 450,
-    "xpgrad/": 33_489,
+    "xpgrad/": 33_498,
 }
 """Blank ones are not counted; the first folder that fits counts. The chapters of SciPy have at most 6,000 together."""
 

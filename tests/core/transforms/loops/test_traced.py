@@ -32,7 +32,7 @@ assert_same = partial(assert_near, rtol=1e-11, atol=1e-13)
 
 
 def assert_compiled_as_eager(f: Any, *args: Any) -> Any:
-    """Check three runs with other values and random numbers, and return the function, which is compiled in the third."""
+    """Check three runs with other values and random numbers; return the function, which is compiled in the third."""
     compiled = xpgrad.compile(f)
     for i in range(3):
         given = [x * (1 + 0.1 * i) for x in args]
