@@ -82,12 +82,12 @@ def parameterised(definition: Definition) -> Function:  # noqa: C901 - as `binar
         f = Application()
         f.pullback = plan.by_bits[1]
         f.input, f.other = node, None
+        if keep_parameters:
+            f.rest = parameters
         if keep_first:
             f.first = array
         if keep_result:
             f.result = out
-        if keep_parameters:
-            f.rest = parameters
         return output(out, spec, f, node.rank)
 
     return parameterised

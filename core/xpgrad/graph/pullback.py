@@ -138,7 +138,8 @@ def _value_text(definition: Definition, x: str, name: str, names: dict[str, Any]
 @functools.cache
 def _maker(parameters: str, text: str) -> Callable[..., Pull]:
     """Return the function from rules and kernels to a pull that returns the value of an expression."""
-    made: Callable[..., Pull] = eval(f"lambda {parameters}: lambda f, gy: {text}")  # noqa: S307 - a source made here
+    source = compile(f"lambda {parameters}: lambda f, gy: {text}", __file__, "eval")  # its frames are this library's
+    made: Callable[..., Pull] = eval(source)  # noqa: S307 - a source made here
     return made
 
 

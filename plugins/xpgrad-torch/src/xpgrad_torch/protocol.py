@@ -89,8 +89,12 @@ class Size(int):
         return self.shape if dim is None else self.shape[dim]
 
 
+def _size(x: TransformedArray) -> int:
+    return Size(x.shape) if x.backend.root.name == "torch" else math.prod(x.shape)
+
+
 def bind() -> None:
-    """Give Variable and the arrays of transformations the protocol, and these PyTorch's method `size`."""
-    setattr(TransformedArray, "size", property(lambda x: Size(x.shape)))  # noqa: B010 - it is declared as a number
+    """Give Variable and the arrays of transformations the protocol, and those of tensors the method `size`."""
+    setattr(TransformedArray, "size", property(_size))  # noqa: B010 - it is declared as a number
     for kind, function in ((Variable, torch_function), (TransformedArray, function_of_arrays)):
         setattr(kind, "__torch_function__", classmethod(function))  # noqa: B010 - it is not declared
