@@ -106,6 +106,8 @@ FIRST: dict[str, tuple[Callable[[], Any], Any, str]] = {
         r"^Variable: expected an array .*, got .*list; nothing is converted silently; .* with numpy\.asarray"),
     "a Variable of a Variable": (lambda: Variable(x()), TypeError, r"^Variable: .*got a Variable; use its \.array"),
     "a Variable of text": (lambda: Variable(np.asarray(["a"])), TypeError, r"dtype <U1 .*; convert to a numeric dtype"),
+    "a Variable as an option": (lambda: F.elu(x(), x()), TypeError,
+        r"^elu: expected real options, got a Variable of .*; use numbers or operators$"),
     "a function of text": (lambda: F.relu("x"), TypeError, r"^relu: expected an array .*, got .*str; "),
     "a function of None": (lambda: xp.exp(None), TypeError, r"^exp: expected at least one Variable or array, got None"),
     "a misspelt keyword": (lambda: Variable(A, requires_grads=True), TypeError,

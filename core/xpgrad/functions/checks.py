@@ -81,9 +81,10 @@ PYTHON_TYPES = frozenset((bool, int, float, str, tuple, type(None)))
 
 
 def _as_real(option: Any, function: str) -> Any:
-    """Return an option of a function of real numbers, as `_as_python` does, or raise a TypeError if it is complex."""
-    if isinstance(option, complex):
-        raise TypeError(f"{function}: expected real options, got {option!r}")
+    """Return an option as `_as_python` does, or raise a TypeError if it is complex or a Variable."""
+    if isinstance(option, (complex, Variable)):
+        got = option if isinstance(option, complex) else f"a Variable of {option.node.spec!r}; use numbers or operators"
+        raise TypeError(f"{function}: expected real options, got {got}")
     return _as_python(option)
 
 
