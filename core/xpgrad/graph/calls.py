@@ -197,7 +197,7 @@ def reflected(definition: Definition) -> Function:
     """Return the reflected operator, for a scalar or an array on the left."""
     plans, scalars_fit, same = definition.plans, definition.elementwise, definition.same_dtype
     keeps_constant, keeps_own, keeps_result = _kept(definition, (False, True))
-    differentiable, lent = definition.inputs[1] in definition.rules, not keeps_own or None
+    differentiable, lent = definition.inputs[1] in definition.rules, not keeps_own or None  # whether it may take x2
 
     def reflected(x2: Any, x1: Any, /) -> Any:
         try:
