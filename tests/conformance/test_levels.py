@@ -108,7 +108,7 @@ def test_tolerances_have_a_ceiling(name: str, factor: float, level: int | None) 
 
 
 def test_few_failures_may_be_declared() -> None:
-    one = _report(_of({"H05": "expected issue 3"}))
+    one = _report(_of({"H06": "expected issue 3"}))
     assert one.level == 3
     assert "1 failure that is declared" in one.verdict
     functions = sorted({item.functions[0] for item in ITEMS if item.functions} - foundation())[:41]

@@ -17,7 +17,7 @@ import xpgrad
 MAX_LINES = {
     "xpgrad_c/": 3_237,
     "xpgrad/transforms/trace/executors/": 193,
-    "xpgrad/transforms/trace/": 8_268,
+    "xpgrad/transforms/trace/": 8_270,
     "xpgrad/transforms/batch/": 2_292,
     "xpgrad/transforms/dual/": 1_269,
     "xpgrad/transforms/loops/": 2_217,

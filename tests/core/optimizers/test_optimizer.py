@@ -209,8 +209,9 @@ def test_an_update_in_a_compiled_function_runs_eagerly_with_one_warning(update, 
         step = optimizer.compile(loss_of(model))
         run = wrap(functools.partial(update, optimizer, loss_of(model), step))
         if name is None or len(found) == 2:
-            with warnings.catch_warnings(action="ignore"), pytest.raises(TraceError, match=text):
+            with warnings.catch_warnings(action="ignore"), pytest.raises(TraceError, match=text) as raised:
                 run(*data())
+            assert raised.value.__context__ is None
             continue
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

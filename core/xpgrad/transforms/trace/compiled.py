@@ -145,10 +145,9 @@ class Compiled(Generic[P, R]):
 
     def _traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         held = held_states()
-        try:
-            trace = self._recorded(args, kwargs)
-        except Unrecordable as error:
-            return self._without_trace(error, held, args, kwargs)
+        trace = self._recorded(args, kwargs)
+        if isinstance(trace, Unrecordable):
+            return self._without_trace(trace, held, args, kwargs)
         self._changes = self._changes + 1 if trace.facts.changed or trace.facts.effects else 0
         if 0 < self._changes < MAX_VALUES and trace.failure is None:  # perhaps it was made at this call, and stays
             return Runner(trace, self._options).first()
@@ -241,9 +240,12 @@ class Compiled(Generic[P, R]):
         self._keep(made)
         return self._eager(args, kwargs)
 
-    def _recorded(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Trace:
-        """Return a recorded call."""
-        trace = Trace(self.function, args, kwargs, self._strict, self._state)
+    def _recorded(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Trace | Unrecordable:
+        """Return a recorded call, or why it cannot be recorded, which is then no context of errors in an eager call."""
+        try:
+            trace = Trace(self.function, args, kwargs, self._strict, self._state)
+        except Unrecordable as error:
+            return error.with_traceback(None)
         self._writes |= bool(trace.writes)
         failure = kinds.failure_of(trace)
         if failure is not None and self._strict:
@@ -253,10 +255,9 @@ class Compiled(Generic[P, R]):
     def _confirmed(self, kind: Kind, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Trace a kind of calls again, and make its program if the function computes the same."""
         first, held = kind.trace, held_states()
-        try:
-            trace = self._recorded(args, kwargs)
-        except Unrecordable as error:
-            return self._without_trace(error, held, args, kwargs)
+        trace = self._recorded(args, kwargs)
+        if isinstance(trace, Unrecordable):
+            return self._without_trace(trace, held, args, kwargs)
         other = trace.failure = kinds.failure_of(trace)
         if other is None and first is not None and trace.distinct == first.distinct:
             other = difference(*with_numbers(first, trace))

@@ -56,7 +56,8 @@ class _Entered:
             if isinstance(made, (list, dict)) and made is not x:
                 refill(x, tuple(map(old, contents(made))))
             elif not isinstance(made, (Variable, tuple)) and made is not x:
-                vars(x).update({name: old(y) for name, y in vars(made).items() if before.get(name) is not y})
+                now = getattr(made, "__dict__", {})
+                getattr(x, "__dict__", {}).update({k: old(y) for k, y in now.items() if before.get(k) is not y})
 
 
 def _variable(leaf: Any) -> Any:
