@@ -42,7 +42,7 @@ MAX_LINES = {
     "xpgrad/scipy/stats/": 454,
     "xpgrad/scipy/": 1_267,
     "xpgrad/programs/": 450,
-    "xpgrad/": 33_500,
+    "xpgrad/": 33_501,
 }
 """Blank ones are not counted; the first folder that fits counts. The chapters of SciPy have at most 6,000 together."""
 

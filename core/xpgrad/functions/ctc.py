@@ -62,7 +62,8 @@ def connectionist_temporal_classification(
     pairs = reshape(array_api.stack([blanks, t], axis=2), shape=(batch, 2 * count))
     path = array_api.concat([pairs, blanks[:, :1]], axis=1)
     impossible = float(xp.finfo(spec.dtype).min) / 4  # minus infinity would make NaN in gradients
-    may_skip = (path[:, 2:] != path[:, :-2]) & (xp.arange(2 * count - 1, device=spec.device) % 2 == 1)
+    odd = array_api.remainder(xp.arange(2 * count - 1, device=spec.device), 2) == 1  # a label, not a blank between them
+    may_skip = (path[:, 2:] != path[:, :-2]) & odd
     now = None
     for k, logits in enumerate(x):
         scores = array_api.take_along_axis(log_softmax(logits), path.array, axis=1)
