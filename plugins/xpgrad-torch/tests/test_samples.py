@@ -175,6 +175,8 @@ def test_samples_are_right_or_refused(dtype, op_db):
         name = ".".join(filter(None, (op.name, op.variant_test_name)))
         if dtype in op.dtypes and name not in OTHER:
             for call, processed in calls_of(op, dtype):
+                if "circular" in call[1] and min(call[1][0]) < 0:
+                    continue  # PyTorch leaves elements of such a result uninitialised
                 found = difference(op, call, processed)
                 if found:
                     wrong.setdefault(name, f"{found}; called with {call}"[:600])
