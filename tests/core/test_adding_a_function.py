@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 SOURCES = (
     "core", "conformance/src", "backends/numpy_backend", "backends/cupy_backend", "backends/chx_like",
-    "backends/c_executor", "plugins/xpgrad-strict/src",
+    "backends/c_executor", "backends/fusion", "plugins/xpgrad-strict/src",
 )  # fmt: skip
 PLACE = re.compile(r"^\d\. .*?`(?P<file>[\w/]+\.py)`.*?\n\s*```py\n(?P<code>.*?)\n\s*```", re.MULTILINE | re.DOTALL)
 NAME = "sech"

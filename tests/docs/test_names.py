@@ -23,6 +23,7 @@ import xpgrad.transforms
 import xpgrad_c
 import xpgrad_chx
 import xpgrad_conformance
+import xpgrad_fusion
 import xpgrad_numpy
 from xpgrad.backend.kernels import table
 
@@ -115,7 +116,7 @@ def vocabulary() -> frozenset[str]:
     """Every name of a module, class, function, attribute, parameter, kernel or fact."""
     known = {*xpgrad.backend._CLASSES, "__torch_function__"}  # of backends that may not be here
     known |= {*dir(builtins), *keyword.kwlist, *dir(np), *dir(np.ndarray), *dir(np.linalg), *xpgrad.plugin.FACTS}
-    for module in modules(xpgrad, xpgrad_conformance, xpgrad_c, xpgrad_chx, xpgrad_numpy):
+    for module in modules(xpgrad, xpgrad_conformance, xpgrad_c, xpgrad_chx, xpgrad_fusion, xpgrad_numpy):
         known.update(module.__name__.split("."), dir(module))
         for value in list(vars(module).values()):
             known |= parameters(value)

@@ -76,7 +76,7 @@ def test_the_wheels_contain_the_expected_files(wheels: list[Path]) -> None:
     assert [wheel.name.partition("-")[0] for wheel in wheels] == ["xpgrad", "xpgrad_strict"]
     own, strict = (set(zipfile.ZipFile(wheel).namelist()) for wheel in wheels)
     packages = {name.partition("/")[0] for name in own if ".dist-info" not in name}
-    assert packages == {"xpgrad", "xpgrad_numpy", "xpgrad_cupy", "xpgrad_chx", "xpgrad_c"}
+    assert packages == {"xpgrad", "xpgrad_numpy", "xpgrad_cupy", "xpgrad_chx", "xpgrad_c", "xpgrad_fusion"}
     assert {f"{package}/py.typed" for package in packages} <= own
     assert "xpgrad/cli/templates/backend/plugin.py.template" in own
     assert {"xpgrad_strict/__init__.py", "xpgrad_strict/plugin.py", "xpgrad_strict/py.typed"} <= strict

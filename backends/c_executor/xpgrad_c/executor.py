@@ -3,9 +3,6 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xpgrad.transforms.trace.executors.python import ByCalls
-from xpgrad.transforms.trace.fusion.fuse import fuse
-from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.transforms.trace.program import Program
 from xpgrad.transforms.trace.source import load
 from xpgrad_c.background import background
@@ -14,6 +11,9 @@ from xpgrad_c.functions import has_row
 from xpgrad_c.groups import CompiledGroup, CompiledGroups
 from xpgrad_c.toolchain import ToolchainState, toolchain
 from xpgrad_c.worth import worth
+from xpgrad_fusion.by_calls import ByCalls
+from xpgrad_fusion.fuse import fuse
+from xpgrad_fusion.group import Fused
 
 GROUPS = "__groups__"
 """The name of the `CompiledGroups` among the globals of a program."""

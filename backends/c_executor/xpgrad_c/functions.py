@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from xpgrad.transforms.trace.fusion.statements import LEVELS, REDUCTIONS, Statement
+from xpgrad_fusion.statements import LEVELS, REDUCTIONS, Statement
 
 C_TYPES = {
     "bool": "_Bool",

@@ -8,13 +8,13 @@ depend on how chunks are shared among threads.
 
 from dataclasses import dataclass, field
 
-from xpgrad.transforms.trace.fusion.group import Fused
-from xpgrad.transforms.trace.fusion.statements import REDUCTIONS
 from xpgrad_c.functions import ITEMSIZES, SELECT, has_row, prototype
 from xpgrad_c.nodes import EFFECTS, LEAVES, Node, NodeSpace, nodes_of
 from xpgrad_c.phases import Phase, bytes_of
 from xpgrad_c.pieces import PieceWriter, Places
 from xpgrad_c.reductions import STORED, identity, reduction
+from xpgrad_fusion.group import Fused
+from xpgrad_fusion.statements import REDUCTIONS
 
 __all__ = ["FLAGS", "LIBRARIES", "GroupSource", "generate", "has_row"]
 

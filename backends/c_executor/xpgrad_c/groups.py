@@ -6,8 +6,6 @@ from typing import Any
 
 from xpgrad.locks import shared_lock
 from xpgrad.plugin import Backend, programs_of
-from xpgrad.transforms.trace.executors.python import ByCalls
-from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.types import Array
 from xpgrad_c.background import background
 from xpgrad_c.compiler import Compiler
@@ -20,6 +18,8 @@ from xpgrad_c.process import Closing
 from xpgrad_c.structure import structure_of
 from xpgrad_c.text import library_text
 from xpgrad_c.toolchain import Toolchain, toolchain
+from xpgrad_fusion.by_calls import ByCalls
+from xpgrad_fusion.group import Fused
 
 MOST_GROUPS, MOST_TEXT = 64, 100_000
 """Maximum number of groups and of source characters in one library; further groups form further libraries."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from xpgrad.plugin import Backend, Spec, programs_of
-from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.types import Array
+from xpgrad_fusion.group import Fused
 
 FIELDS = "data", "rank", "shape", "dtype", "flags"
 SHAPES: tuple[tuple[int, ...], ...] = (), (3,), (2, 5), (2, 3, 4)

@@ -6,12 +6,12 @@ from typing import Any
 
 from xpgrad.errors import XpgradError
 from xpgrad.plugin import Backend, Spec, programs_of, run_all
-from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.types import Array
 from xpgrad_c.generator import GroupSource
 from xpgrad_c.glue import PLACES, Record, new_function, python_api
 from xpgrad_c.layout import ArrayLayout, has_any_order, key_of
 from xpgrad_c.worth import work
+from xpgrad_fusion.group import Fused
 
 SHARED_FROM = 2**20
 """The work of a group, see `work`, from which on its chunks are shared among threads: some 80 microseconds, twice what

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from xpgrad.transforms.trace.fusion.group import Fused
-from xpgrad.transforms.trace.fusion.statements import LEVELS, REDUCTIONS, Statement
+from xpgrad_fusion.group import Fused
+from xpgrad_fusion.statements import LEVELS, REDUCTIONS, Statement
 
 LEAVES = frozenset(["load", "element", "constant"])
 """Operations without computation: their values are read again at each use."""

@@ -3,9 +3,9 @@
 import math
 from dataclasses import dataclass, field
 
-from xpgrad.transforms.trace.fusion.statements import REDUCTIONS
 from xpgrad_c.functions import ITEMSIZES, ROWS
 from xpgrad_c.nodes import EFFECTS, LEAVES, Node
+from xpgrad_fusion.statements import REDUCTIONS
 
 LIMIT = 64
 """Statements of one C function: a compiler takes more than proportional time for more, half as long as with 256."""

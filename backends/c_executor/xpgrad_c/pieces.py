@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, field
 
-from xpgrad.transforms.trace.fusion.statements import REDUCTIONS
 from xpgrad_c.functions import C_TYPES, expression, literal
 from xpgrad_c.nodes import Node
 from xpgrad_c.phases import Phase, Piece
 from xpgrad_c.reductions import STORED, combined
+from xpgrad_fusion.statements import REDUCTIONS
 
 PARAMETERS = "char *const *arrays, char *s, char *partials, long row, long start, long n"
 

@@ -3,9 +3,19 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from xpgrad.plugin import Backend, hookimpl
+from xpgrad.plugin import Backend, hookimpl, programs_of
 
 xpgrad_api = (1, 1)
+
+
+def in_host_memory(program: Any) -> bool:
+    """Return whether all arrays have addresses in host memory: others may be immutable, lazy, or on a GPU."""
+    backend = program.backend
+    specs = {value.spec.device: value.spec for value in program.values() if value.spec.backend is backend}
+    return backend is not None and all(
+        programs_of(backend).address(backend.empty(backend.spec_for((), spec.dtype, spec.device)))
+        for spec in specs.values()
+    )
 
 
 class Executor:
@@ -16,7 +26,6 @@ class Executor:
 
     def __call__(self, program: Any) -> Any:
         """Return a function that runs a program whose arrays are in host memory, or `NotImplemented`."""
-        from xpgrad.transforms.trace.executors.choice import in_host_memory
         from xpgrad_c.executor import c_executor
 
         return c_executor(program) if in_host_memory(program) else NotImplemented

@@ -10,16 +10,16 @@ from typing import NamedTuple
 
 from xpgrad.plugin import Backend, RowKernel
 from xpgrad.transforms.trace.calls import Value
-from xpgrad.transforms.trace.fusion.group import Fused
-from xpgrad.transforms.trace.fusion.space import Space, Unfusible
-from xpgrad.transforms.trace.fusion.statements import REDUCTIONS, Statement
-from xpgrad.transforms.trace.fusion.symbols import Builder, Symbol
 from xpgrad_c.functions import C_TYPES, ITEMSIZES, ROWS, SELECT, has_row
 from xpgrad_c.generator import PRELUDE
 from xpgrad_c.nodes import LEAVES, Node, nodes_of
 from xpgrad_c.phases import Phase
 from xpgrad_c.pieces import PARAMETERS, PieceWriter, Places
 from xpgrad_c.reductions import reduction
+from xpgrad_fusion.group import Fused
+from xpgrad_fusion.space import Space, Unfusible
+from xpgrad_fusion.statements import REDUCTIONS, Statement
+from xpgrad_fusion.symbols import Builder, Symbol
 
 EXAMPLE = {"point": (1021, 1031), "row": (1021, 1), "column": (1031,), "one": ()}
 """Shapes with which a body is called; a constant equal to the number of columns depends on the shape."""

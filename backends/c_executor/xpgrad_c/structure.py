@@ -3,7 +3,7 @@
 import hashlib
 import marshal
 
-from xpgrad.transforms.trace.fusion.group import Fused
+from xpgrad_fusion.group import Fused
 
 
 def structure_of(fused: Fused) -> str:

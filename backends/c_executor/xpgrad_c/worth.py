@@ -1,7 +1,7 @@
 """Which groups take less time as one call of C than as calls of a library."""
 
-from xpgrad.transforms.trace.fusion.group import Fused
-from xpgrad.transforms.trace.fusion.statements import UNARY, Statement
+from xpgrad_fusion.group import Fused
+from xpgrad_fusion.statements import UNARY, Statement
 
 CALL, ENTRY, INPUT, OUTPUT = 0.35, 0.1, 0.02, 0.15
 """Microseconds of a call of a library with a small array, of a call of C, and of each array that it takes or makes."""

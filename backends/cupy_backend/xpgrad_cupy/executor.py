@@ -7,9 +7,7 @@ from typing import Any
 import cupy
 
 from xpgrad.errors import CompileWarning
-from xpgrad.transforms.trace.executors.python import ByCalls, Run
-from xpgrad.transforms.trace.fusion.fuse import VIEWS, fuse
-from xpgrad.transforms.trace.fusion.group import Fused
+from xpgrad.transforms.trace.executors.python import Run
 from xpgrad.transforms.trace.program import Program
 from xpgrad.transforms.trace.source import load
 from xpgrad.types import Array
@@ -17,6 +15,9 @@ from xpgrad_cupy.fusion.launches import BlockKernel, Elementwise, Launch, Launch
 from xpgrad_cupy.fusion.plan import plan_of
 from xpgrad_cupy.fusion.table import Unsupported, has_row
 from xpgrad_cupy.kernels.loops import AS_WRITTEN
+from xpgrad_fusion.by_calls import ByCalls
+from xpgrad_fusion.fuse import VIEWS, fuse
+from xpgrad_fusion.group import Fused
 
 NAME = "xpgrad_fused"
 

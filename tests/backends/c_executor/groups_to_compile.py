@@ -7,9 +7,9 @@ import pytest
 
 import xpgrad
 from xpgrad.transforms.trace.calls import Call, Value
-from xpgrad.transforms.trace.fusion.group import Fused
-from xpgrad.transforms.trace.fusion.statements import Statement
 from xpgrad.transforms.trace.program import Program
+from xpgrad_fusion.group import Fused
+from xpgrad_fusion.statements import Statement
 
 BACKEND = xpgrad.get_device("@numpy").backend
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from tests.backends.c_executor.table import Collector, compare_group, refuse
-from tests.core.transforms.trace.fusion.reference import fused_program
+from tests.backends.fusion.reference import fused_program
 from tests.core.transforms.trace.random_programs import BACKEND, Maker, Runs, interpreted
 
 import xpgrad
@@ -17,12 +17,12 @@ import xpgrad.functions as F
 from xpgrad import array_api as xp
 from xpgrad.transforms import value_and_grad
 from xpgrad.transforms.trace.executors.python import python_executor
-from xpgrad.transforms.trace.fusion import symbols
 from xpgrad.transforms.trace.passes import apply_passes
 from xpgrad.transforms.trace.program import Program
 from xpgrad_c import generator, library
 from xpgrad_c.executor import wait
 from xpgrad_c.groups import CompiledGroups
+from xpgrad_fusion import symbols
 
 Function = Callable[..., Any]
 RNG = np.random.default_rng(0)

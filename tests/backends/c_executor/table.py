@@ -15,11 +15,7 @@ from tests.core.transforms.trace.executors.near import assert_near, assert_ulps
 import xpgrad
 from xpgrad import Variable, random
 from xpgrad.transforms.trace.executors.choice import EXECUTORS
-from xpgrad.transforms.trace.executors.python import ByCalls, python_executor
-from xpgrad.transforms.trace.fusion import symbols
-from xpgrad.transforms.trace.fusion.fuse import fuse
-from xpgrad.transforms.trace.fusion.group import Fused
-from xpgrad.transforms.trace.fusion.statements import REDUCTIONS
+from xpgrad.transforms.trace.executors.python import python_executor
 from xpgrad.transforms.trace.program import Program
 from xpgrad.transforms.trees import flatten
 from xpgrad_c.executor import wait
@@ -31,6 +27,11 @@ from xpgrad_conformance.table.case import Case
 from xpgrad_conformance.table.scenario import Scenario, dtypes_of
 from xpgrad_conformance.table.table import NARROW, variants_for
 from xpgrad_conformance.table.variants import PLAIN
+from xpgrad_fusion import symbols
+from xpgrad_fusion.by_calls import ByCalls
+from xpgrad_fusion.fuse import fuse
+from xpgrad_fusion.group import Fused
+from xpgrad_fusion.statements import REDUCTIONS
 
 DEVICE = xpgrad.get_device("@numpy")
 RUNS = 3

@@ -8,22 +8,22 @@ import numpy as np
 import pytest
 from tests.backends.c_executor import probes, table
 from tests.backends.c_executor.groups_to_compile import multiply_add, needs_compiler
+from tests.backends.fusion import test_fuse
+from tests.backends.fusion.reference import fused_program
 from tests.core.transforms.trace.executors.near import assert_near
-from tests.core.transforms.trace.fusion import test_fuse
-from tests.core.transforms.trace.fusion.reference import fused_program
 from tests.core.transforms.trace.random_programs import BACKEND, interpreted
 
 from xpgrad.backend.threads import run_all
 from xpgrad.transforms.trace.aliases import Aliases
 from xpgrad.transforms.trace.executors.python import python_executor
-from xpgrad.transforms.trace.fusion.fuse import FusedGrouping
-from xpgrad.transforms.trace.fusion.space import Space
 from xpgrad.transforms.trace.passes import PASSES, equal_calls
 from xpgrad.transforms.trace.program import Call, Program, Value
 from xpgrad_c import functions, generator, groups, library, reductions
 from xpgrad_c.compiler import Compiler
 from xpgrad_c.executor import wait
 from xpgrad_c.groups import CompiledGroups
+from xpgrad_fusion.fuse import FusedGrouping
+from xpgrad_fusion.space import Space
 
 pytestmark = pytest.mark.exhaustive(1)
 

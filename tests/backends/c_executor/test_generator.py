@@ -16,9 +16,9 @@ from tests.backends.c_executor.written_groups import (
 )
 from tests.turn import half_of
 
-from xpgrad.transforms.trace.fusion.statements import BINARY, UNARY, Statement
 from xpgrad_c.functions import ROWS, kind
 from xpgrad_c.generator import CHUNK, FLAGS, PLACEHOLDER, generate, has_row
+from xpgrad_fusion.statements import BINARY, UNARY, Statement
 
 pytestmark = pytest.mark.skipif(not vector_math(), reason="needs a C compiler and glibc's functions for vectors")
 

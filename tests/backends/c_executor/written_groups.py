@@ -9,9 +9,9 @@ import subprocess
 import numpy as np
 
 from xpgrad.transforms.trace.calls import Value
-from xpgrad.transforms.trace.fusion.group import Fused
-from xpgrad.transforms.trace.fusion.statements import Statement, level_of
 from xpgrad_c.generator import FLAGS, LIBRARIES, PLACEHOLDER, generate
+from xpgrad_fusion.group import Fused
+from xpgrad_fusion.statements import Statement, level_of
 
 COMPILER = shutil.which("cc") or shutil.which("gcc")
 QUIET = "-Wno-unused-variable", "-Wno-psabi", "-Wno-aggressive-loop-optimizations"

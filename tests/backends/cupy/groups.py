@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from xpgrad.transforms.trace.calls import Call, Value
-from xpgrad.transforms.trace.fusion.group import Fused
-from xpgrad.transforms.trace.fusion.statements import REDUCTIONS, Statement, level_of
 from xpgrad_cupy.fusion.table import ROWS, kind_of
+from xpgrad_fusion.group import Fused
+from xpgrad_fusion.statements import REDUCTIONS, Statement, level_of
 
 COMPARED = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "isnan", "isinf", "isfinite"}
 COMPARED |= {"signbit", "logical_not", "logical_and", "logical_or", "logical_xor"}

@@ -5,7 +5,7 @@ from xpgrad.errors import BackendUnavailable, PluginError
 
 LOADED = "import sys; print(*sorted({name.partition('.')[0] for name in sys.modules} & {%s}))"
 LIBRARIES = "'numpy', 'array_api_compat', 'array_api_strict', 'cupy', 'torch', 'jax', 'pluggy', 'xpgrad_numpy'"
-LIBRARIES += ", 'xpgrad_cupy', 'xpgrad_chx', 'xpgrad_c', 'xpgrad_strict', 'xpgrad_torch', 'xpgrad_jax'"
+LIBRARIES += ", 'xpgrad_cupy', 'xpgrad_chx', 'xpgrad_c', 'xpgrad_fusion', 'xpgrad_strict', 'xpgrad_torch', 'xpgrad_jax'"
 LIBRARIES += ", 'click', 'rich', 'scipy', 'opt_einsum'"
 
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Iterator, Mapping
 
-from xpgrad.transforms.trace.fusion.statements import REDUCTIONS, Statement
 from xpgrad_cupy.fusion.launches import BlockKernel
 from xpgrad_cupy.fusion.table import TYPES, reduction
 from xpgrad_cupy.fusion.text import Scope
+from xpgrad_fusion.statements import REDUCTIONS, Statement
 
 NAME = "xpgrad_fused_blocks"
 MAX_THREADS = 1024

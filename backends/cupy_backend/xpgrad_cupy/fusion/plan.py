@@ -3,12 +3,12 @@
 import math
 from collections.abc import Collection
 
-from xpgrad.transforms.trace.fusion.group import Fused
-from xpgrad.transforms.trace.fusion.statements import LEVELS, REDUCTIONS, Statement, level_of
 from xpgrad_cupy.fusion.blocks import CHUNK, chunks_kernel, rows_kernel
 from xpgrad_cupy.fusion.launches import Elementwise, Launch, LaunchPlan, OverRows
 from xpgrad_cupy.fusion.table import TYPES, Unsupported, has_row, reduction
 from xpgrad_cupy.fusion.text import ELEMENT, Scope
+from xpgrad_fusion.group import Fused
+from xpgrad_fusion.statements import LEVELS, REDUCTIONS, Statement, level_of
 
 LONG_ROW, FEW_ROWS, VERY_LONG_ROW = 2**13, 64, 2**16
 """Several blocks share the reduction of one row, if it is long and there are few, or if it is very long."""

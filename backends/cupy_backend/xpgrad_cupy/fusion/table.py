@@ -7,7 +7,7 @@ the type, ``f`` or empty. CUDA's accurate functions are used, never its fast mat
 
 from dataclasses import dataclass
 
-from xpgrad.transforms.trace.fusion.statements import Statement
+from xpgrad_fusion.statements import Statement
 
 TYPES = {
     "bool": "bool",

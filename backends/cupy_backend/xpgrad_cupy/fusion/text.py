@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Iterator, Mapping
 
-from xpgrad.transforms.trace.fusion.statements import Statement
 from xpgrad_cupy.fusion.table import TYPES, expression, literal
+from xpgrad_fusion.statements import Statement
 
 ELEMENT = "element"
 

@@ -8,9 +8,12 @@ from xpgrad.transforms.trace.calls import Call, CallSequence, Value, substituted
 
 AnyCalls = TypeVar("AnyCalls", bound=CallSequence)
 
+LEFT_OUT = "left out: "
+"""How an executor's notes begin on calls that are in no group."""
+
 
 class CallGroup:
-    """Calls as one function: base of `BlockGroup` and `Fused`.
+    """Calls as one function: base of `BlockGroup`, and of the groups of executors.
 
     Attributes
     ----------
@@ -18,13 +21,21 @@ class CallGroup:
         The name of its call in programs.
     calls : tuple of Call
     inputs, outputs : tuple of Value
+    notes : tuple of str
+        What `Program.explain` says about the group.
     """
 
     __slots__ = ()
     title: ClassVar[str]
+    notes: tuple[str, ...] = ()
     calls: tuple[Call, ...]
     inputs: tuple[Value, ...]
     outputs: tuple[Value, ...]
+
+    @property
+    def extent(self) -> str:
+        """What `Program.explain` says about the size of the group."""
+        return ""
 
     def __call__(self, *arrays: Any) -> Sequence[Any]:
         """Return the results of the calls on whole arrays."""

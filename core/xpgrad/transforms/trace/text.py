@@ -7,8 +7,7 @@ from typing import Any
 
 from xpgrad.backend.spec import Spec
 from xpgrad.transforms.trace.calls import Call, CallSequence, Value
-from xpgrad.transforms.trace.fusion.group import LEFT_OUT, Fused
-from xpgrad.transforms.trace.groups import CallGroup, group_of, within
+from xpgrad.transforms.trace.groups import LEFT_OUT, CallGroup, group_of, within
 from xpgrad.transforms.trace.lifetimes import peak
 from xpgrad.transforms.trace.names import named
 from xpgrad.utils.quantities import bytes_text
@@ -117,6 +116,6 @@ def group_lines(call: Call, group: CallGroup) -> Iterator[str]:
     place = f"  {line_text(call)}" if call.line else ""
     reads, writes = (sum(value.nbytes for value in values) for values in (group.inputs, group.outputs))
     moved = f"reads {bytes_text(reads)}, writes {bytes_text(writes)}"
-    space = f"{group.rows:,} x {group.columns:,}, " if isinstance(group, Fused) else ""
+    space = f"{group.extent}, " if group.extent else ""
     yield f"{space}{counted(len(group.calls))}, {moved}: {names_of(group.calls)}{place}"
-    yield from (f"  {note}" for note in (group.notes if isinstance(group, Fused) else ()))
+    yield from (f"  {note}" for note in group.notes)

@@ -9,7 +9,6 @@ from xpgrad.backend.contract import PluginWarning
 from xpgrad.backend.executors import executor_name
 from xpgrad.backend.naming import is_interrupt, text_of
 from xpgrad.backend.plugins import plugins
-from xpgrad.backend.programs import programs_of
 from xpgrad.errors import CompileWarning, PluginError, TraceError
 from xpgrad.transforms.callers import depth
 from xpgrad.transforms.trace.calls import Composite
@@ -23,16 +22,6 @@ Executor = Callable[[Program], Any]
 
 EXACT = "python"
 """The executor that gives the eager results to the bit, and takes every program."""
-
-
-def in_host_memory(program: Program) -> bool:
-    """Return whether all arrays have addresses in host memory: others may be immutable, lazy, or on a GPU."""
-    backend = program.backend
-    specs = {value.spec.device: value.spec for value in program.values() if value.spec.backend is backend}
-    return backend is not None and all(
-        programs_of(backend).address(backend.empty(backend.spec_for((), spec.dtype, spec.device)))
-        for spec in specs.values()
-    )
 
 
 EXECUTORS: dict[str, Executor] = {EXACT: python_executor}

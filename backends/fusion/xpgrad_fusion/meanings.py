@@ -2,17 +2,15 @@
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from xpgrad.backend.backend import Backend
+from xpgrad.plugin import Backend
 from xpgrad.transforms.trace.calls import Call, Value
-from xpgrad.transforms.trace.fusion.space import Unfusible
-from xpgrad.transforms.trace.fusion.statements import BINARY, REDUCTIONS, UNARY
-from xpgrad.transforms.trace.fusion.symbols import Builder, Symbol
 from xpgrad.types import Shape
-
-if TYPE_CHECKING:
-    from xpgrad.transforms.trace.fusion.fuse import Members
+from xpgrad_fusion.operands import Operands
+from xpgrad_fusion.space import Unfusible
+from xpgrad_fusion.statements import BINARY, REDUCTIONS, UNARY
+from xpgrad_fusion.symbols import Builder, Symbol
 
 SHAPES = frozenset(["broadcast_to", "reshape", "expand_dims", "squeeze"])
 METHODS = SHAPES | {"where", "astype", "square", "clip", "mean", "var", "full_like", "zeros_like", "ones_like"}
@@ -29,7 +27,7 @@ NEVER = frozenset(
 """Names of functions that never have a meaning; others may have one."""
 
 
-def apply(call: Call, operands: "Members") -> list[Symbol]:
+def apply(call: Call, operands: Operands) -> list[Symbol]:
     """Return the results of a call as symbols, or raise `Unfusible` if it has no statements in the group's space."""
     builder, name = operands.builder, call.name
     if name == "getitem" or name == "x[]":
@@ -86,7 +84,7 @@ BUILDERS: dict[str, Callable[..., Any]] = {
 }
 
 
-def element(call: Call, operands: "Members") -> Symbol:
+def element(call: Call, operands: Operands) -> Symbol:
     """Return one element of an array, by integers for all its axes."""
     index = call.kwargs["index"] if call.kwargs else call.args[-1]
     array = call.args[0]
@@ -96,7 +94,7 @@ def element(call: Call, operands: "Members") -> Symbol:
     return operands.builder.element(operands.whole(array), place, call.results[0].spec)
 
 
-def scattered(call: Call, operands: "Members") -> Symbol:
+def scattered(call: Call, operands: Operands) -> Symbol:
     """Return zeros with single elements added."""
     spec, parts = call.results[0].spec, call.args[-1]
     if not isinstance(parts, (list, tuple)) or len(call.args) != 2:

@@ -28,10 +28,10 @@ UNARY = frozenset(
         *("isnan", "isinf", "isfinite", "signbit", "logical_not", "bitwise_invert"),
     ]
 )
-BINARY = frozenset(
+COMPARISONS = frozenset(["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"])
+BINARY = COMPARISONS | frozenset(
     [
         *("add", "subtract", "multiply", "divide", "pow", "maximum", "minimum", "atan2", "hypot", "copysign"),
-        *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
         *("logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor"),
     ]
 )

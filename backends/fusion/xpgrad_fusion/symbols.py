@@ -6,14 +6,12 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xpgrad.backend.backend import Backend
-from xpgrad.backend.checks import broadcast
+from xpgrad.array_api import broadcast_shapes
 from xpgrad.backend.kernels import EXTENSIONS, table
-from xpgrad.backend.spec import Spec
-from xpgrad.backend.standard import BINARY_OPERATORS, COMPARISONS, OPERATORS
-from xpgrad.transforms.trace.fusion.space import Space, Unfusible
-from xpgrad.transforms.trace.fusion.statements import BINARY, REDUCTIONS, UNARY, Statement, level_of
+from xpgrad.plugin import BINARY_OPERATORS, OPERATORS, Backend, Spec
 from xpgrad.types import Dtype, Shape
+from xpgrad_fusion.space import Space, Unfusible
+from xpgrad_fusion.statements import BINARY, COMPARISONS, REDUCTIONS, UNARY, Statement, level_of
 
 DTYPES = frozenset(
     ["bool", "float32", "float64", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))]
@@ -24,7 +22,7 @@ SMALL = 4096
 FLOATING = UNARY - {"abs", "negative", "square", "sign", "floor", "ceil", "trunc", "round"}
 """Functions that are computed on real floating-point numbers only (those of `PREDICATES` return others)."""
 LOGICAL = frozenset(["logical_and", "logical_or", "logical_xor", "logical_not"])
-PREDICATES = LOGICAL | {"isnan", "isinf", "isfinite", "signbit", *COMPARISONS.values()}
+PREDICATES = LOGICAL | {"isnan", "isinf", "isfinite", "signbit", *COMPARISONS}
 MAX_STATEMENTS = 48
 """Number of statements above which the body of a kernel is left to the library."""
 SPECIAL = frozenset(["special.expit", "special.log_expit"])
@@ -196,7 +194,7 @@ class Builder:
         if any(item.ended for item in symbols) and level in ("row", "point"):
             raise Unfusible("a sum over all rows ends a group")
         shapes = {item.shape for item in symbols}
-        return shapes.pop() if len(shapes) == 1 else broadcast(shapes), level, short
+        return shapes.pop() if len(shapes) == 1 else broadcast_shapes(*shapes), level, short
 
     def _common(self, op: str, items: Sequence[Any], symbols: list[Symbol]) -> Dtype:
         """Return the dtype in which a function computes."""

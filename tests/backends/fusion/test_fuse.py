@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.core.transforms.trace.fusion.reference import fused_program
+from tests.backends.fusion.reference import fused_program
 from tests.core.transforms.trace.random_programs import BACKEND, Maker, Runs, interpreted
 
 import xpgrad
@@ -17,10 +17,10 @@ import xpgrad.functions as F
 from xpgrad.backend.kernels import kernel_name
 from xpgrad.transforms import value_and_grad
 from xpgrad.transforms.trace.executors.python import python_executor
-from xpgrad.transforms.trace.fusion.fuse import fuse
-from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.transforms.trace.passes import apply_passes
 from xpgrad.transforms.trace.program import Call, Program, Value
+from xpgrad_fusion.fuse import fuse
+from xpgrad_fusion.group import Fused
 
 xp = xpgrad.array_api
 

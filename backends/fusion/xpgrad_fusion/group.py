@@ -3,11 +3,8 @@
 from dataclasses import dataclass, field
 
 from xpgrad.transforms.trace.calls import Call, Value
-from xpgrad.transforms.trace.fusion.statements import Statement
 from xpgrad.transforms.trace.groups import CallGroup
-
-LEFT_OUT = "left out: "
-"""How notes on calls begin that are in no group."""
+from xpgrad_fusion.statements import Statement
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -38,3 +35,8 @@ class Fused(CallGroup):
     results: tuple[Statement, ...]
     calls: tuple[Call, ...]
     notes: tuple[str, ...] = field(default=())
+
+    @property
+    def extent(self) -> str:
+        """The numbers of rows and columns as text."""
+        return f"{self.rows:,} x {self.columns:,}"

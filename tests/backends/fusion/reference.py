@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from xpgrad.transforms.trace.fusion.fuse import fuse
-from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.transforms.trace.passes.buffers import buffers
+from xpgrad_fusion.fuse import fuse
+from xpgrad_fusion.group import Fused
 
 NAMES = {
     "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan", "atanh": "arctanh",

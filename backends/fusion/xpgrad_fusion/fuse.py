@@ -4,21 +4,20 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from xpgrad.backend.backend import Backend
-from xpgrad.backend.plugins import plugins
-from xpgrad.backend.programs import programs_of
+from xpgrad.plugin import Backend
 from xpgrad.transforms.trace.aliases import Aliases
-from xpgrad.transforms.trace.calls import CONTAINERS, Call, Value, values_in
-from xpgrad.transforms.trace.fusion.group import LEFT_OUT, Fused
-from xpgrad.transforms.trace.fusion.meanings import NEVER, SHAPES, apply
-from xpgrad.transforms.trace.fusion.space import Space, Unfusible
-from xpgrad.transforms.trace.fusion.statements import Statement
-from xpgrad.transforms.trace.fusion.symbols import Builder, Symbol
-from xpgrad.transforms.trace.groups import Grouping, calls_in
+from xpgrad.transforms.trace.calls import Call, Value
+from xpgrad.transforms.trace.groups import LEFT_OUT, Grouping, calls_in
 from xpgrad.transforms.trace.passes.blocks import blocks
 from xpgrad.transforms.trace.passes.buffers import buffers
 from xpgrad.transforms.trace.program import Program
 from xpgrad.types import Shape
+from xpgrad_fusion.group import Fused
+from xpgrad_fusion.meanings import NEVER, SHAPES, apply
+from xpgrad_fusion.operands import Operands
+from xpgrad_fusion.space import Unfusible
+from xpgrad_fusion.statements import Statement
+from xpgrad_fusion.symbols import Symbol
 
 Accepts = Callable[[Statement], bool]
 MAX_STATEMENTS = 50_000
@@ -82,28 +81,18 @@ def _reason(call: Call, backend: Backend, accepts: Accepts) -> str:
     return "no faster together with its neighbours than the library's call"
 
 
-class Members:
+class Members(Operands):
     """Calls of a group under construction, with their statements in one space.
 
     Attributes
     ----------
     calls : list of Call
-    symbols : dict from Value to Symbol
-        The results, and the inputs at their levels.
-    inputs : dict from Value to int
-        The number of each input. A constant array gets a separate value.
     """
 
     def __init__(self, backend: Backend, accepts: Accepts, shape: Shape) -> None:
-        self.backend, self._accepts = backend, accepts
+        super().__init__(backend, accepts, shape)
+        self._accepts = accepts
         self.calls: list[Call] = []
-        self.symbols: dict[Value, Symbol] = {}
-        self.made: dict[Value, Call] = {}
-        self.inputs: dict[Value, int] = {}
-        self.arguments: list[Any] = []
-        self._by_element: set[Value] = set()
-        self._constants: dict[int, Value] = {}
-        self.builder = Builder(backend, Space(shape), accepts)
 
     def add(self, call: Call) -> bool:
         """Take a call, and return whether it fits."""
@@ -131,52 +120,6 @@ class Members:
         """Return the same calls in a larger space, or None if they do not fit there."""
         found = Members(self.backend, self._accepts, shape)
         return found if all(found.add(call) for call in self.calls) else None
-
-    def whole(self, value: Value) -> int:
-        """Return the number of an input that is used by single elements."""
-        if value in self.made:
-            raise Unfusible("an element of a result of the group")
-        if value in self.symbols and value not in self._by_element:
-            raise Unfusible("an element of an array that is also used as a whole")
-        self._by_element.add(value)
-        return self._number(value, value)
-
-    def operand(self, item: Any) -> Any:
-        """Return the symbol of a value or constant array, and other arguments unchanged."""
-        if isinstance(item, Value):
-            found = self.symbols.get(item)
-            return self._loaded(item, item) if found is None else found
-        if isinstance(item, CONTAINERS):
-            if values_in(item):
-                raise Unfusible("arrays in a list")
-            return item
-        return self._constant(item)
-
-    def _constant(self, item: Any) -> Any:
-        if type(item) not in plugins.by_type:
-            return item
-        spec = self.backend.spec(item)
-        known = self._constants.get(id(item))
-        if known is None:
-            if spec.shape == () and (number := programs_of(self.backend).number(item)) is not None:
-                name = self.builder.name(spec.dtype)
-                return Symbol(self.builder, self.builder.add("constant", (), name, "one", number), spec)
-            known = self._constants[id(item)] = Value(spec, "constant")
-        found = self.symbols.get(known)
-        return self._loaded(known, item) if found is None else found
-
-    def _loaded(self, value: Value, argument: Any) -> Symbol:
-        if value in self._by_element:
-            raise Unfusible("an array that is also used by single elements")
-        number = self._number(value, argument)
-        self.symbols[value] = symbol = self.builder.load(number, value.spec)
-        return symbol
-
-    def _number(self, value: Value, argument: Any) -> int:
-        if value not in self.inputs:
-            self.inputs[value] = len(self.inputs)
-            self.arguments.append(argument)
-        return self.inputs[value]
 
     def fused(self, outputs: list[Value]) -> Fused:
         """Return the group, with the statements that its outputs need."""
