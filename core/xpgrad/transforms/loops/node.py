@@ -14,7 +14,7 @@ from xpgrad.transforms.leaves import alias, root, zeros_of
 from xpgrad.transforms.loops.bodies import Body
 from xpgrad.transforms.loops.captures import swept
 from xpgrad.transforms.loops.rows import Rows, Stack, joined, stacked
-from xpgrad.transforms.loops.schedule import split
+from xpgrad.transforms.loops.schedule import reversals
 from xpgrad.transforms.surroundings import Surroundings
 from xpgrad.types import Array
 
@@ -108,20 +108,9 @@ class Loop(FunctionNode):
 
     def _reversed(self, carry: list[Any], outputs: list[Any]) -> list[Variable | None]:
         run = Reversal(self, carry, outputs)
-        stack, end = list(self.states), self.steps
-        while stack:
-            state = stack[-1]
-            steps = end - state.step
-            further = 0
-            if self.checkpoints is not None:
-                further = split(steps, max(1, self.checkpoints - len(stack) + 1))
-            if further:
-                stack.append(self._advanced(state, state.step + further))
-                continue
-            if steps:
-                run.reverse(state, end)
-            end = state.step
-            stack.pop()
+        kept = [(state.step, state) for state in self.states]
+        for _, end, state in reversals(kept, self.steps, self.checkpoints, self._advanced):
+            run.reverse(state, end)
         return [None if g is None else constant_variable(g) for g in run.gradients()]
 
     def arrays(self) -> list[Array]:
@@ -132,12 +121,12 @@ class Loop(FunctionNode):
         """Return ``function(*args)``, called in the surroundings of the steps after `state`."""
         return state.surroundings.again(self._origin, function, *args)
 
-    def _advanced(self, state: LoopState, end: int) -> LoopState:
+    def _advanced(self, start: int, state: LoopState, end: int) -> LoopState:
         """Return the state before the step `end`."""
 
         def run() -> LoopState:
-            slices = self.rows.constants(self.arrays(), state.step, end)
-            carry, _ = self.body.run(state.step, end, state.constants(), Discarded(), slices, again=True)
+            slices = self.rows.constants(self.arrays(), start, end)
+            carry, _ = self.body.run(start, end, state.constants(), Discarded(), slices, again=True)
             return LoopState(end, carry, self.devices)
 
         made: LoopState = self.again(state, run)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from xpgrad.backend.spec import Spec
 from xpgrad.transforms.leaves import zeros_of
-from xpgrad.transforms.loops.rows import joined, stacked
-from xpgrad.transforms.loops.schedule import split
+from xpgrad.transforms.loops.rows import Collected
+from xpgrad.transforms.loops.schedule import reversals
 from xpgrad.transforms.trace.agreement import same_programs
 from xpgrad.transforms.trace.calls import Composite
 from xpgrad.transforms.trace.executors import Options, chosen
@@ -15,8 +15,6 @@ from xpgrad.transforms.trace.program import Program
 from xpgrad.types import Array
 
 Run = Callable[..., Sequence[Array]]
-ROWS = 256
-"""How many rows are collected before they are joined."""
 
 
 @dataclass(frozen=True)
@@ -100,31 +98,6 @@ class Steps(Composite):
         plan, restore = self.plan, self.restore
         place = plan.steps - 1 - step if plan.reverse else step
         return [restore(array[place, ...]) for array in arrays]
-
-
-class Collected:
-    """Rows, joined from time to time."""
-
-    def __init__(self, reverse: bool) -> None:
-        self.reverse = reverse
-        self._rows: list[Sequence[Array]] = []
-        self._parts: list[list[Array]] = []
-
-    def add(self, row: Sequence[Array]) -> None:
-        """Add the row of the next step."""
-        self._rows.append(row)
-        if len(self._rows) >= ROWS:
-            self._join()
-
-    def _join(self) -> None:
-        if self._rows and self._rows[0]:
-            self._parts.append([stacked(column, self.reverse) for column in zip(*self._rows, strict=True)])
-        self._rows = []
-
-    def arrays(self) -> list[Array]:
-        """Return one array for each place in the rows."""
-        self._join()
-        return [joined(parts, self.reverse) for parts in zip(*self._parts, strict=True)]
 
 
 def forward(*arrays: Array, body: Steps, steps: int) -> tuple[Array, ...]:
@@ -228,27 +201,19 @@ class Backward:
         """Return the gradients."""
         plan = self.body.plan
         restore = self.body.backend.restore
-        kept = enumerate(plan.kept)
-        stack: list[tuple[int, Sequence[Array]]] = [(step, [restore(a[i, ...]) for a in self.kept]) for i, step in kept]
-        end = self.steps
-        while stack:
-            start, carry = stack[-1]
-            further = 0
-            if plan.checkpoints is not None:
-                further = split(end - start, max(1, plan.checkpoints - len(stack) + 1))
-            if further:
-                stack.append((start + further, self._carries(carry, start, start + further)[-1]))
-                continue
-            if end > start:
-                carries = self._carries(carry, start, end - 1)
-                for step in range(end - 1, start - 1, -1):
-                    self._pull(carries.pop(), step)
-            end = start
-            stack.pop()
+        kept: list[tuple[int, Sequence[Array]]]
+        kept = [(step, [restore(a[i, ...]) for a in self.kept]) for i, step in enumerate(plan.kept)]
+        for start, end, carry in reversals(kept, self.steps, plan.checkpoints, self._advanced):
+            carries = self._carries(start, carry, end - 1)
+            for step in range(end - 1, start - 1, -1):
+                self._pull(carries.pop(), step)
         totals = self._filled(self.totals, self.vjp.captured)
         return (*self.carry, *self.parts.arrays(), *totals)
 
-    def _carries(self, carry: Sequence[Array], start: int, end: int) -> list[Sequence[Array]]:
+    def _advanced(self, start: int, carry: Sequence[Array], end: int) -> Sequence[Array]:
+        return self._carries(start, carry, end)[-1]
+
+    def _carries(self, start: int, carry: Sequence[Array], end: int) -> list[Sequence[Array]]:
         """Return the carries before each step from `start` to `end`, including `start`."""
         body, count = self.body, self.body.plan.carries
         found, run = [carry], body.run

@@ -1,6 +1,7 @@
-"""`Rows`: arrays of which each step of a loop takes one row, and `Stack`: rows collected at each step."""
+"""`Rows`: arrays of which each step of a loop takes one row, and rows collected at each step."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from xpgrad import array_api
 from xpgrad.backend.plugins import plugins
@@ -10,6 +11,8 @@ from xpgrad.transforms.leaves import root
 from xpgrad.types import Array
 
 Slices = Iterator[Sequence[Variable]]
+MAX_ROWS = 256
+"""How many rows are collected before they are joined."""
 
 
 class Rows:
@@ -59,8 +62,8 @@ class Rows:
         return ([x[self.place(step), ...] for x in variables] for step in range(start, end))
 
 
-class Stack:
-    """Rows that are collected, a row being a list of Variables, and joined to one array for each place in the row.
+class Collected:
+    """Rows of arrays that are collected, and joined to one array for each place in the row.
 
     Parameters
     ----------
@@ -69,20 +72,34 @@ class Stack:
 
     def __init__(self, reverse: bool) -> None:
         self.reverse = reverse
-        self.rows: list[Sequence[Variable]] = []
+        self.rows: list[Sequence[Any]] = []
         self._parts: list[list[Array]] = []
 
+    def add(self, row: Sequence[Array]) -> None:
+        """Add the row of the next step."""
+        self.rows.append(row)
+        if len(self.rows) >= MAX_ROWS:
+            self.pack()
+
     def pack(self) -> None:
-        """Join the rows so far as raw arrays, which takes less memory than to keep each."""
+        """Join the rows so far, which takes less memory than to keep each."""
         if self.rows and self.rows[0]:
-            columns = zip(*self.rows, strict=True)
-            self._parts.append([stacked([x._array for x in column], self.reverse) for column in columns])
+            self._parts.append([stacked(column, self.reverse) for column in zip(*self.rows, strict=True)])
         self.rows.clear()
 
     def arrays(self) -> list[Array]:
         """Return one array for each place in a row."""
         self.pack()
         return [joined(parts, self.reverse) for parts in zip(*self._parts, strict=True)]
+
+
+class Stack(Collected):
+    """Rows of Variables, which are joined as raw arrays or connected to the result."""
+
+    def pack(self) -> None:
+        """Join the rows so far as raw arrays."""
+        self.rows[:] = [[x._array for x in row] for row in self.rows]
+        super().pack()
 
     def variables(self) -> list[Variable]:
         """Return one Variable for each place in a row, connected to the rows."""

@@ -1,6 +1,10 @@
 """Which carries of a loop are kept: one each square root of its steps, or a number of them by the binomial schedule."""
 
 import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+Carry = TypeVar("Carry")
 
 
 def interval(steps: int) -> int:
@@ -40,3 +44,31 @@ def places(steps: int, checkpoints: int) -> list[int]:
             break
         found.append(found[-1] + further)
     return found
+
+
+def reversals(
+    kept: Sequence[tuple[int, Carry]], steps: int, checkpoints: int | None, advanced: Callable[[int, Carry, int], Carry]
+) -> Iterator[tuple[int, int, Carry]]:
+    """Yield the parts of a loop, the last part first: its first step, the step after it, and the carry before it.
+
+    Parameters
+    ----------
+    kept : sequence of (int, carry)
+        The carries that are kept, by the steps before which they are.
+    steps : int
+    checkpoints : int or None
+        How many carries may be kept; None yields the parts between the carries of `kept`.
+    advanced : callable
+        ``advanced(start, carry, end)`` returns the carry before the step `end`, given the one before `start`.
+    """
+    stack, end = list(kept), steps
+    while stack:
+        start, carry = stack[-1]
+        further = 0 if checkpoints is None else split(end - start, max(1, checkpoints - len(stack) + 1))
+        if further:
+            stack.append((start + further, advanced(start, carry, start + further)))
+            continue
+        if end > start:
+            yield start, end, carry
+        end = start
+        stack.pop()

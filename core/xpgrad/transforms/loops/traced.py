@@ -16,8 +16,8 @@ from xpgrad.transforms.capture import CapturedRun
 from xpgrad.transforms.leaves import alias, root, zeros_of
 from xpgrad.transforms.loops.bodies import Body
 from xpgrad.transforms.loops.captures import Captures, swept
-from xpgrad.transforms.loops.programs import Collected, LoopPlan, Pull, Steps, forward, pullback
-from xpgrad.transforms.loops.rows import Rows, Stack
+from xpgrad.transforms.loops.programs import LoopPlan, Pull, Steps, forward, pullback
+from xpgrad.transforms.loops.rows import Collected, Rows, Stack
 from xpgrad.transforms.loops.schedule import interval, places
 from xpgrad.transforms.surroundings import Surroundings
 from xpgrad.transforms.trace.backend import TraceBackend
