@@ -84,6 +84,24 @@ def numpy_functions(rows: Mapping[str, Function]) -> None:
         numpy_function(*names.split())(function)
 
 
+def standard(name: str) -> Function:
+    """Return the standard's function ``name``, such as ``linalg.det``; TypeError where xpgrad has none."""
+    found: Any = xp
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    function: Function = refuse_function(name) if found is None else found
+    return function
+
+
+def delegated(name: str, inputs: int = 1) -> None:
+    """Enter a function that has the standard's name and arguments, looked up when it is called."""
+
+    @numpy_function(name)
+    @functools.wraps(standard(name), updated=())  # its docstring and signature
+    def called(*args: Any, out: Any = REFUSED, **kwargs: Any) -> Any:
+        return standard(name)(*alike(*args[:inputs]), *args[inputs:], **kwargs)
+
+
 def _describe(function: Function, name: str) -> None:
     chapter, _, short = name.rpartition(".")
     function.__module__ = f"xpgrad.{chapter}" if chapter else "xpgrad"

@@ -4,7 +4,6 @@ The standard's functions are looked up when they are called.
 """
 # ruff: noqa: D103 - documented by NumPy's functions with the same names
 
-import functools
 from typing import Any
 
 from xpgrad import array_api as xp
@@ -13,11 +12,11 @@ from xpgrad.graph.variable import as_variable
 from xpgrad.interop.numpy.arguments import (
     REFUSED,
     Function,
-    alike,
+    delegated,
     given,
     numpy_function,
     numpy_functions,
-    refuse_function,
+    standard,
 )
 from xpgrad.types import WHOLE, integers
 
@@ -36,32 +35,15 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     return xp.expand_dims(y, axis=tuple(i % x.ndim for i in axes))
 
 
-def part(chapter: str, name: str) -> Any:
-    """Return a function of `linalg` or `fft`; TypeError where this version of xpgrad has none."""
-    found = getattr(getattr(xp, chapter, None), name, None)
-    return found if found is not None else refuse_function(f"{chapter}.{name}")
-
-
-def _delegated(name: str, inputs: int = 1) -> None:
-    """Enter a function that has the standard's name and arguments, looked up when it is called."""
-    chapter, _, short = name.partition(".")
-
-    @numpy_function(name)
-    @functools.wraps(getattr(getattr(xp, chapter), short), updated=())  # its docstring and signature
-    def delegated(*args: Any, out: Any = REFUSED, **kwargs: Any) -> Any:
-        arrays = alike(*args[:inputs]) if inputs > 1 else [as_variable(args[0])]
-        return part(chapter, short)(*arrays, *args[inputs:], **kwargs)
-
-
 for _name in (
     "det", "eig", "eigvals", "inv", "matrix_norm", "matrix_power", "qr", "slogdet", "svdvals", "vector_norm",
 ):  # fmt: skip
-    _delegated(f"linalg.{_name}")
-_delegated("linalg.solve", inputs=2)
+    delegated(f"linalg.{_name}")
+delegated("linalg.solve", inputs=2)
 
 
 def _line(name: str) -> Function:
-    return lambda a, n=None, axis=-1, norm=None, out=REFUSED: part("fft", name)(
+    return lambda a, n=None, axis=-1, norm=None, out=REFUSED: standard(f"fft.{name}")(
         to_floating(a), n=n, axis=axis, norm=norm or "backward"
     )
 
@@ -71,26 +53,26 @@ def _axes(name: str, default: Any = None) -> Function:
         for argument, value in (("s", s), ("axes", axes)):
             if isinstance(value, WHOLE):
                 raise TypeError(f"numpy.fft.{name}: {argument}: expected a tuple of int, got {value}")
-        return part("fft", name.replace("2", "n"))(to_floating(a), s=s, axes=axes, norm=norm or "backward")
+        return standard(f"fft.{name}".replace("2", "n"))(to_floating(a), s=s, axes=axes, norm=norm or "backward")
 
     return transformed
 
 
 ROWS: dict[str, Function] = {
-    "linalg.eigh": lambda a, UPLO=REFUSED: part("linalg", "eigh")(as_variable(a)),
-    "linalg.eigvalsh": lambda a, UPLO=REFUSED: part("linalg", "eigvalsh")(as_variable(a)),
-    "linalg.cholesky": lambda a, /, *, upper=False: part("linalg", "cholesky")(a, upper=upper),
+    "linalg.eigh": lambda a, UPLO=REFUSED: standard("linalg.eigh")(as_variable(a)),
+    "linalg.eigvalsh": lambda a, UPLO=REFUSED: standard("linalg.eigvalsh")(as_variable(a)),
+    "linalg.cholesky": lambda a, /, *, upper=False: standard("linalg.cholesky")(a, upper=upper),
     "linalg.svd": lambda a, full_matrices=True, compute_uv=True, hermitian=REFUSED: (
-        part("linalg", "svd")(a, full_matrices=full_matrices) if compute_uv else part("linalg", "svdvals")(a)
+        standard("linalg.svd")(a, full_matrices=full_matrices) if compute_uv else standard("linalg.svdvals")(a)
     ),
-    "linalg.pinv": lambda a, rcond=None, hermitian=REFUSED, *, rtol=None: part("linalg", "pinv")(
+    "linalg.pinv": lambda a, rcond=None, hermitian=REFUSED, *, rtol=None: standard("linalg.pinv")(
         a, rtol=rcond if given(rtol) is None else rtol
     ),
-    "linalg.matrix_rank": lambda A, tol=REFUSED, hermitian=REFUSED, *, rtol=None: part("linalg", "matrix_rank")(
+    "linalg.matrix_rank": lambda A, tol=REFUSED, hermitian=REFUSED, *, rtol=None: standard("linalg.matrix_rank")(
         A, rtol=rtol
     ),
-    "fft.fftshift": lambda x, axes=None: part("fft", "fftshift")(x, axes=axes),
-    "fft.ifftshift": lambda x, axes=None: part("fft", "ifftshift")(x, axes=axes),
+    "fft.fftshift": lambda x, axes=None: standard("fft.fftshift")(x, axes=axes),
+    "fft.ifftshift": lambda x, axes=None: standard("fft.ifftshift")(x, axes=axes),
     "fft.hfft": _line("hfft"),
     "fft.ihfft": _line("ihfft"),
 }

@@ -1,7 +1,6 @@
 """NumPy's mathematical functions that are not ufuncs, with its argument names, for Variables."""
 # ruff: noqa: D103 - documented by NumPy's functions with the same names
 
-import functools
 import math
 from typing import Any
 
@@ -16,12 +15,13 @@ from xpgrad.interop.numpy.arguments import (
     Function,
     alike,
     cast,
+    delegated,
     flat,
     given,
     like,
     numpy_function,
     numpy_functions,
-    refuse_function,
+    standard,
 )
 from xpgrad.types import WHOLE
 
@@ -158,20 +158,8 @@ def meshgrid(*xi: Any, copy: Any = True, sparse: bool = False, indexing: str = "
     return tuple(shaped) if sparse else xp.broadcast_arrays(*shaped)
 
 
-def _standard(name: str, inputs: int = 1) -> None:
-    """Enter a function that has the standard's name and arguments, looked up when it is called."""
-
-    @numpy_function(name)
-    @functools.wraps(getattr(xp, name), updated=())  # its docstring and signature
-    def delegated(*args: Any, **kwargs: Any) -> Any:
-        function = getattr(xp, name, None)
-        if function is None:
-            refuse_function(name)
-        return function(*alike(*args[:inputs]), *args[inputs:], **kwargs)
-
-
 for _name in ("unique_all", "unique_counts", "unique_inverse", "unique_values"):
-    _standard(_name)
+    delegated(_name)
 
 
 @numpy_function("isin")
@@ -179,8 +167,7 @@ def isin(
     element: Any, test_elements: Any, assume_unique: Any = False, invert: bool = False, *, kind: Any = None
 ) -> Any:
     x1, x2 = alike(element, test_elements)
-    function = getattr(xp, "isin", None)
-    return refuse_function("isin") if function is None else function(x1, x2, invert=invert)
+    return standard("isin")(x1, x2, invert=invert)
 
 
 @numpy_function("linspace")
