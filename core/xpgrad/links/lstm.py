@@ -102,7 +102,19 @@ def _or(initializer: Any, default: float) -> Any:
     return default if initializer is None else initializer
 
 
-class LSTM(Stateful, _LSTM):
+class _Cells(Stateful):
+    """Base of links that remember a cell and an output."""
+
+    states = "c", "h"
+    c: Variable | None
+    h: Variable | None
+
+    def set_state(self, c: Variable, h: Variable) -> None:
+        """Set cell and output."""
+        self._set_state(c, h)
+
+
+class LSTM(_Cells, _LSTM):
     """A long short-term memory that remembers cell and output.
 
     Batches may become smaller from step to step, if sequences are sorted by length, the longest first.
@@ -117,20 +129,12 @@ class LSTM(Stateful, _LSTM):
         Cell and output.
     """
 
-    states = "c", "h"
-    c: Variable | None
-    h: Variable | None
-
     def __init__(
         self, in_size: int | None, out_size: int | None = None, lateral_init: Any = None, upward_init: Any = None,
         bias_init: Any = None, forget_bias_init: Any = None,
     ) -> None:  # fmt: skip
         _LSTM.__init__(self, in_size, out_size, lateral_init, upward_init, bias_init, forget_bias_init)
         self.reset_state()
-
-    def set_state(self, c: Variable, h: Variable) -> None:
-        """Set cell and output."""
-        self._set_state(c, h)
 
     def forward(self, x: AnyArray) -> Variable:
         """Return the output after `x`, shape (N, in_size), where N is at most the batch size of the step before."""
@@ -151,12 +155,8 @@ class LSTM(Stateful, _LSTM):
         return y
 
 
-class _Gated(Stateful):
+class _Gated(_Cells):
     """Base of variants with a state `c`, `h`, whose gates are sums of ``upward`` and ``lateral``."""
-
-    states = "c", "h"
-    c: Variable | None
-    h: Variable | None
 
     def __init__(self, in_size: int | None, out_size: int) -> None:
         super().__init__()
@@ -165,10 +165,6 @@ class _Gated(Stateful):
         with self.init_scope():
             self.upward = Linear(in_size, 4 * out_size)
             self.lateral = Linear(out_size, 4 * out_size, nobias=True)
-
-    def set_state(self, c: Variable, h: Variable) -> None:
-        """Set cell and output."""
-        self._set_state(c, h)
 
     def _sources(self, x: AnyArray) -> tuple[Variable, list[Variable]]:
         """Return the cell, and the sources of input and gates."""

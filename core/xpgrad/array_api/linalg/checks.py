@@ -31,6 +31,16 @@ def is_numerical(error: Exception) -> bool:
     return type(error).__name__.endswith("LinAlgError") or isinstance(error, SingularMatrix)
 
 
+def inverse_of(xp: Namespace, x: Array) -> Array | None:
+    """Return the inverses, or None if the library finds a matrix singular."""
+    try:
+        return xp.linalg.inv(x)
+    except EXPECTED as error:
+        if not is_numerical(error):
+            raise
+        return None
+
+
 def adjoint(xp: Namespace, x: Array, is_complex: bool) -> Array:
     """Return the conjugate transpose."""
     return xp.matrix_transpose(xp.conj(x)) if is_complex else xp.matrix_transpose(x)

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from xpgrad.array_api.linalg.checks import EXPECTED, adjoint, is_numerical, square
+from xpgrad.array_api.linalg.checks import adjoint, inverse_of, square
 from xpgrad.array_api.linalg.decomposition import Arrays, Decomposition, Targets
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable
@@ -32,16 +32,6 @@ def _identity_where(xp: Namespace, singular: Array, x: Array, device: DeviceHand
     """Return `x` with the identity in place of the matrices that are `singular`."""
     identity = xp.eye(x.shape[-1], dtype=x.dtype, device=device)
     return xp.where(singular[..., None, None], identity, x)
-
-
-def _inverse(xp: Namespace, x: Array) -> Array | None:
-    """Return the inverses, or None if the library finds a matrix singular whose determinant did not round to 0."""
-    try:
-        return xp.linalg.inv(x)
-    except EXPECTED as error:
-        if not is_numerical(error):
-            raise
-        return None
 
 
 def _phase(xp: Namespace, u: Array, vh: Array) -> Array:
@@ -81,11 +71,11 @@ def cofactors(xp: Namespace, x: Array, d: Array, /) -> Array:
     """
     singular = d == 0
     if _holds(xp, ~singular):
-        inverse = _inverse(xp, x)
+        inverse = inverse_of(xp, x)
         if inverse is None:
             return _cofactors_by_svd(xp, x)
         return d[..., None, None] * xp.matrix_transpose(inverse)
-    inverse = _inverse(xp, _identity_where(xp, singular, x, xp.device_of(x)))
+    inverse = inverse_of(xp, _identity_where(xp, singular, x, xp.device_of(x)))
     if inverse is None:
         return _cofactors_by_svd(xp, x)
     regular = d[..., None, None] * xp.matrix_transpose(inverse)
@@ -105,7 +95,7 @@ def cofactor_changes(xp: Namespace, g: Array, x: Array, d: Array, /) -> Array:
     if x.shape[-1] < 2:
         return xp.zeros_like(x)
     singular, device = d == 0, xp.device_of(x)
-    inverse = _inverse(xp, _identity_where(xp, singular, x, device))
+    inverse = inverse_of(xp, _identity_where(xp, singular, x, device))
     if inverse is None:
         return _changes_by_svd(xp, g, x)
     regular = _changes_by_inverse(xp, g, inverse, d)
