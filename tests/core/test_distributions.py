@@ -18,12 +18,12 @@ MAX_LINES = {
     "xpgrad_c/": 3_244,
     "xpgrad_fusion/": 905,
     "xpgrad/transforms/trace/executors/": 165,
-    "xpgrad/transforms/trace/": 7_414,
+    "xpgrad/transforms/trace/": 7_420,
     "xpgrad/transforms/batch/": 2_292,
-    "xpgrad/transforms/dual/": 1_269,
+    "xpgrad/transforms/dual/": 1_264,
     "xpgrad/transforms/loops/": 2_217,
     "xpgrad/transforms/series/": 721,
-    "xpgrad/links/": 2_250,
+    "xpgrad/links/": 2_246,
     "xpgrad/models/": 1_247,
     "xpgrad/optimizers/": 2_432,
     "xpgrad/training/": 1_599,
@@ -43,7 +43,7 @@ MAX_LINES = {
     "xpgrad/scipy/stats/": 454,
     "xpgrad/scipy/": 1_267,
     "xpgrad/programs/": 450,
-    "xpgrad/": 33_501,
+    "xpgrad/": 33_488,
 }
 """Blank ones are not counted; the first folder that fits counts. The chapters of SciPy have at most 6,000 together."""
 

@@ -22,6 +22,7 @@ from xpgrad.types import Array, Kernel
 
 Row = Callable[[Backend, Kernel, Array, Sequence[Any], Sequence[Any], dict[str, Any]], Any]
 Arrays = Sequence[Any]
+Options = dict[str, Any]
 ROWS: dict[str, Row] = {}
 GRADIENTS = frozenset(("cross_entropy.x",))
 """Rows of gradient kernels, which a library may have."""
@@ -38,9 +39,7 @@ def row(*names: str) -> Callable[[Row], Row]:
 
 
 @row("affine", "convolution", "transposed_convolution")
-def connection(
-    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
-) -> Any:
+def connection(base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: Options) -> Any:
     """Return the sum of the products with each tangent; the tangent of the bias is broadcast."""
     (x, W, _), (tx, tW, tb) = primals, tangents
     if tx is None and tW is None:
@@ -54,17 +53,13 @@ def connection(
 
 
 @row("windows")
-def windows(
-    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
-) -> Any:
+def windows(base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: Options) -> Any:
     """Return the windows on the tangent, which is 0 around it."""
     return kernel(tangents[0], **{**parameters, "fill": 0.0})
 
 
 @row("setitem")
-def setitem(
-    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
-) -> Any:
+def setitem(base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: Options) -> Any:
     """Return the tangent of the array with the tangent, or zeros, of the written values."""
     tx, tu = (t if t is not None else 0 for t in tangents)
     if tangents[0] is None:
@@ -73,9 +68,7 @@ def setitem(
 
 
 @row("log_softmax")
-def log_softmax(
-    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
-) -> Any:
+def log_softmax(base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: Options) -> Any:
     """Return ``t - sum(exp(y) * t)``."""
     xp, p, axis = base.xp, base.xp.exp(y), parameters["axis"]
     t = from_dominant(xp, tangents[0], p, axis)
@@ -84,7 +77,7 @@ def log_softmax(
 
 @row("softmax_backward")
 def softmax_backward(
-    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
+    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: Options
 ) -> Any:
     """Return the gradient for the tangent of `g`, plus ``t * (g - sum(g * p)) - p * sum(g * t)``."""
     (g, p), (tg, t), axis, xp, spec = primals, tangents, parameters["axis"], base.xp, base.spec(primals[1])
@@ -100,7 +93,7 @@ def softmax_backward(
 
 @row("log_softmax_backward")
 def log_softmax_backward(
-    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
+    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: Options
 ) -> Any:
     """Return the gradient for the tangent of `g`, less ``t * exp(score) * sum(g)``."""
     (g, score), (tg, t), axis, xp, spec = primals, tangents, parameters["axis"], base.xp, base.spec(primals[1])
@@ -114,7 +107,7 @@ def log_softmax_backward(
 
 @row("cross_entropy")
 def cross_entropy(
-    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
+    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: Options
 ) -> Any:
     """Return the sums of the gradient times `t`; the score belongs to the same input."""
     (x, labels, score, weight), tx = primals, tangents[0]
@@ -137,7 +130,7 @@ def _cross_entropy_rule(base: Backend) -> Rule:
 
 @row("cross_entropy.x")
 def cross_entropy_x(
-    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
+    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: Options
 ) -> Any:
     """Return the gradient for the tangent of `gy`, plus the weighted tangent of the probabilities."""
     gy, x, labels, score, weight, spec, normalize, ignored, reduce = primals
@@ -157,15 +150,13 @@ def cross_entropy_x(
 
 
 @row("atan2")
-def atan2(
-    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
-) -> Any:
+def atan2(base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: Options) -> Any:
     """Return the sum of both inputs' parts by one division: half the time of two rules."""
     return base.restore(turned(base.xp, *primals, *tangents))
 
 
 @row("prod")
-def prod(base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]) -> Any:
+def prod(base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: Options) -> Any:
     """Return the change of the product by one tree of products: a fifth of the time of the other elements' products."""
     (x,), (t,), spec, xp = primals, tangents, base.spec(primals[0]), base.xp
     if x.dtype != y.dtype or not spec.size:
@@ -177,7 +168,7 @@ def prod(base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arr
 
 @row("cumulative_prod")
 def cumulative_prod(
-    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
+    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: Options
 ) -> Any:
     """Return the change of the products by one scan: a third of the time of the transposition of another one."""
     (x,), (t,), axis, spec, xp = primals, tangents, parameters["axis"], base.spec(y), base.xp
@@ -188,7 +179,7 @@ def cumulative_prod(
 
 
 @row("sort")
-def sort(base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]) -> Any:
+def sort(base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: Options) -> Any:
     """Return the tangent in the order of a stable sort: a sixth of the time of two transposed gathers."""
     axis = int(parameters["axis"])
     order = base.xp.argsort(primals[0], axis=axis, descending=parameters["descending"], stable=True)
@@ -196,16 +187,14 @@ def sort(base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arr
 
 
 @row("linalg.inv", "linalg.inv_or_nan")
-def inv(base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]) -> Any:
+def inv(base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: Options) -> Any:
     """Return ``-y t y``."""
     xp = base.xp
     return base.restore(xp.negative(xp.matmul(xp.matmul(y, tangents[0]), y)))
 
 
 @row("linalg.cholesky")
-def cholesky(
-    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
-) -> Any:
+def cholesky(base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: Options) -> Any:
     """Return ``L lower_half(L^-1 t L^-H)`` for the Hermitian part of the tangent (Murray 2016)."""
     if 0 in y.shape:
         return None

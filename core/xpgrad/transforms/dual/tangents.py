@@ -45,13 +45,21 @@ def derived(backend: "DualBackend", definition: Definition, kernel: Kernel | Non
     if definition.kernel.name in BY_BODY:
         body: Callable[..., Any] = backend.xp.body(definition.kernel.name)
         return body
-    kind, base = backend.kind, backend.base
+    base = backend.base
     kernel = base.follow(kernel or plan_for(definition, base.array_types[0], base).kernel)
     if definition.variadic:
         return functools.partial(_variadic, backend, definition, kernel)
     tangent, whole = tangent_rule(backend, definition, kernel), functools.partial(transposed, backend, definition)
-    if backend.base.carries_tangents:  # an outer level must not treat the functions of a rule as user functions
+    if base.carries_tangents:  # an outer level must not treat the functions of a rule as user functions
         tangent, whole = tangent and functools.partial(uncollected, tangent), functools.partial(uncollected, whole)
+    return _with_tangent(backend, definition, kernel, tangent, whole)
+
+
+def _with_tangent(
+    backend: "DualBackend", definition: Definition, kernel: Kernel, tangent: Tangent | None, whole: Callable[..., Any]
+) -> Callable[..., Any]:
+    """Return a primitive as a function of dual arrays; `whole` computes it where `tangent` does not."""
+    kind, base = backend.kind, backend.base
     base_types, restore, plain = frozenset(base.array_types), base.restore, not definition.parameters
     differentiable, later = bool(definition.rules), definition.kernel.name in LATER
     bind = definition.bind if definition.reduction else None  # its tangent is computed over the same axis

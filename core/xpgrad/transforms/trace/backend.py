@@ -139,13 +139,20 @@ class TraceBackend(TransformedBackend):
                     recording.shared |= {own, value}
             recording.add(name, function, tuple(given), noted, (value,))
             return kind(recording, value, out)
+        return self._several(name, function, out, recording, tuple(given), noted)
+
+    def _several(
+        self, name: str, function: Callable[..., Any], out: Any, recording: Recording, given: tuple[Any, ...],
+        noted: dict[str, Any],
+    ) -> Any:  # fmt: skip
+        """Record a call that returned `out`, which is no array, and return its arrays as traced arrays."""
         if out is NotImplemented:
             return out
         results: list[Value] = []
 
         def closed_with(array: Array) -> TracedArray:
             results.append(Value(self.base.spec(array)))
-            made: TracedArray = kind(recording, results[-1], array)
+            made: TracedArray = self.kind(recording, results[-1], array)
             return made
 
         closed = self.made_of(out, closed_with)
@@ -153,10 +160,10 @@ class TraceBackend(TransformedBackend):
             if name.lstrip(".") not in OF_SPECS:
                 recording.needs(f"{name} returned {type(out).__name__}, which is no array", REMEDY)
             return out
-        single = type(closed) is kind
+        single = type(closed) is self.kind
         if not single and (not isinstance(out, (tuple, list)) or len(results) != len(out)):
             recording.fail(f"{name} returned nested arrays", "call it outside of the compiled function")
-        recording.add(name, function, tuple(given), noted, tuple(results), single=single)
+        recording.add(name, function, given, noted, tuple(results), single=single)
         return closed
 
     def write(
