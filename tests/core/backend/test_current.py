@@ -1,18 +1,25 @@
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 from tests.core.backend.third_party import ThirdParty
+from tests.devices import lacking
 from tests.faults.seeded.current import with_current_device
 from tests.faults.testbed import Testbed
 from tests.threads import in_thread
+from tests.turn import half_of
 
 import xpgrad
 import xpgrad.functions as F
 from xpgrad.backend.current import call_on, current_device, set_current_device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import copyto
+from xpgrad.dataset import concat_examples
 from xpgrad.testing.arrays import on_host
+from xpgrad_conformance.cases import CASES
+from xpgrad_conformance.table.scenario import Scenario
+from xpgrad_conformance.table.table import verify
 
 
 @pytest.fixture(autouse=True)
@@ -113,6 +120,22 @@ def test_gradients_accumulate_on_the_device_of_their_array(second: xpgrad.Device
         F.sum(x * x).backward()
     assert second.is_array_supported(x.grad)
     assert on_host(x.grad).tolist() == [4.0, 8.0]
+
+
+@pytest.mark.parametrize("area", ["F", "ops"])
+def test_functions_compute_on_the_device_of_their_arguments(second: xpgrad.Device, area: str) -> None:
+    cases = [case for case in CASES if case.area == area and lacking(second.backend.name, case.needs) is None]
+    for assertion, chosen in (("value", cases), ("gradient", half_of(cases))):
+        for case in chosen:
+            verify(assertion, Scenario(case, second, "float64"))
+
+
+@pytest.mark.parametrize("padding", [None, 0.0])
+def test_batches_are_stacked_and_padded_on_the_device_of_the_examples(second: xpgrad.Device, padding: Any) -> None:
+    rows = [second.send(np.asarray([1.0, 2.0])[: None if padding is None else n]) for n in (2, 1)]
+    batch = concat_examples(rows, padding=padding)
+    assert second.is_array_supported(batch)
+    assert on_host(batch).tolist() == [[1.0, 2.0], [1.0, 2.0 if padding is None else 0.0]]
 
 
 def test_dropout_draws_and_scales_on_the_device_of_its_input(second: xpgrad.Device) -> None:
