@@ -226,7 +226,7 @@ def take_along_axis(xp: Namespace, x: AnyArray, indices: AnyArray, /, *, axis: i
         With the same number of axes as `x`; their lengths broadcast, except along `axis`.
     axis : int
     """
-    return xp.take_along_axis(x, indices, axis=axis)
+    return xp.take_along_axis(x, indices, axis=operator.index(axis))
 
 
 def grid(indices: Any, axis: int, spec: Spec) -> Index:

@@ -46,6 +46,13 @@ def test_new_axes_are_added_one_at_a_time(axis, shape):
     assert asked == [i for i, n in enumerate(shape) if n == 1]
 
 
+def test_functions_along_one_axis_do_not_flatten(device):
+    x = device.send(np.ones((2, 2)))
+    for name, others in (("sort", ()), ("take_along_axis", (device.send(np.asarray([0, 1])),))):
+        with pytest.raises(TypeError, match=rf"^{name}: 'NoneType' object cannot be interpreted as an integer; got"):
+            getattr(array_api, name)(x, *others, axis=None)
+
+
 @pytest.mark.parametrize("axis", [(0, 0), (4,), (0, -4)])
 def test_new_axes_are_distinct_and_within_the_result(device, axis):
     with pytest.raises(ShapeError, match=r"^expand_dims: "):

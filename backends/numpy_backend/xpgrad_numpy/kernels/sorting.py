@@ -1,6 +1,7 @@
 """Sorting: the results of a stable sort by NumPy's fastest algorithm, and by several threads for large arrays."""
 
 import math
+import operator
 from collections.abc import Callable
 
 import numpy as np
@@ -13,9 +14,9 @@ from xpgrad_numpy.namespace import NAMESPACE
 Index = tuple[slice, ...]
 
 
-def sort(x: Array, /, *, axis: int | None = -1, descending: bool = False, stable: bool = True) -> Array:
-    """Return the elements in order along an axis, or all."""
-    x, axis = (x.reshape(-1), -1) if axis is None else (x, axis)
+def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+    """Return the elements in order along an axis."""
+    axis = operator.index(axis)  # NumPy would sort all elements for None
     kind = "stable" if stable and _has_distinct_equals(x) else None
     y = np.flip(x, axis).copy() if descending else x.copy(order="K")
     _by_parts(lambda part: y[part].sort(axis, kind), x.shape, axis)

@@ -14,7 +14,7 @@ from xpgrad.graph.operands import as_variables, is_operand
 from xpgrad.graph.variable import Variable, as_array, as_variable, constant_variable
 from xpgrad.ops.scattering import segment_sum
 from xpgrad.scipy.operands import from_host, required
-from xpgrad.types import Array
+from xpgrad.types import Array, integers
 
 
 def on_host(x: Any) -> Array:
@@ -205,7 +205,7 @@ def _converted(given: Any, shape: Any, name: str) -> SparseArray | None:
 def _at_places(data: Any, at: tuple[Any, Any], shape: Any) -> SparseArray:
     """Return a sparse matrix from elements and places; the last place determines the shape by default."""
     row, col = map(_integers, at)
-    shape = (int(row.max()) + 1, int(col.max()) + 1) if shape is None else shape
+    shape = (int(row.max()) + 1, int(col.max()) + 1) if shape is None else integers(shape)
     if any(x.size and not 0 <= x.min() <= x.max() < n for x, n in zip((row, col), shape, strict=True)):
         raise ShapeError(f"sparse array: expected places within the shape {tuple(shape)}, got others")
     return SparseArray(as_variable(data), row, col, shape)
