@@ -7,7 +7,7 @@ from concurrent.futures import ProcessPoolExecutor
 from typing import NamedTuple
 
 from tests.faults import FAULTS, FREEDOMS, Fault, Freedom
-from tests.faults.testbed import Testbed
+from tests.faults.testbed import Testbed, numbered
 
 from xpgrad import Device
 from xpgrad_conformance.cases import CASES
@@ -175,7 +175,7 @@ def _fault(id: str) -> Fault:
 def _killed(fault: Fault, families: Iterable[str], checks: Sequence[Check] = CHECKS, *, quick: bool = True) -> Kills:
     failed: dict[str, str] = {}
     try:
-        bed = Testbed(lazy=fault.lazy)
+        bed = Testbed(lazy=fault.lazy, name=numbered(fault.id))
         fault.plant(bed)
         devices = bed.devices()
         cases = [case for case in CASES if case.name in fault.cases]
@@ -191,7 +191,7 @@ def _killed(fault: Fault, families: Iterable[str], checks: Sequence[Check] = CHE
 def _on_freedom(task: Task) -> Kills:
     """Run a piece of every family on a correct backend, and compare its declaration with the probes."""
     number, freedom = next((i, each) for i, each in enumerate(FREEDOMS) if each.id == task.id)
-    bed = Testbed(lazy=freedom.lazy)
+    bed = Testbed(lazy=freedom.lazy, name=numbered(freedom.id))
     freedom.plant(bed)
     families = [family.letter for family in FAMILIES if family.letter not in task.without]
     devices = bed.devices()[1:2] or bed.devices()

@@ -5,7 +5,8 @@ import tempfile
 import threading
 import time
 import weakref
-from collections.abc import Callable, Mapping, MutableMapping
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,16 @@ def xpgrad_backend():
     return bed.backend
 """
 OPERATORS = {**BINARY_OPERATORS, **COMPARISONS}
-_numbers = itertools.count()
+_numbers: defaultdict[str, Iterator[int]] = defaultdict(itertools.count)
+
+
+def numbered(name: str) -> str:
+    """Return a new name of a backend, ``bed0``, which depends on earlier beds of the same `name` only.
+
+    The names of checks contain it, and thus determine their random numbers.
+    """
+    name = name.replace("-", "_")
+    return f"{name}{next(_numbers[name])}"
 
 
 def native_work(seconds: float = 0.001) -> None:
@@ -66,14 +76,14 @@ class Testbed:
     lazy : bool
         Results reach the host only when it waits.
     name : str
-        Name of the backend; by default unique in this process.
+        Name of the backend; by default unique in this process, as those of `numbered`.
     """
 
     __test__ = False  # not a class of tests, in spite of its name
 
     def __init__(self, *, lazy: bool = False, name: str = "") -> None:
         self.library = PretendLibrary(plugins.host, DEVICES, lazy=lazy)
-        self.backend = PretendBackend(name or f"bed{next(_numbers)}", self.library, {})
+        self.backend = PretendBackend(name or numbered("bed"), self.library, {})
         self.kernels["scatter_add"] = self.backend._scatter_add(_scatter_add)
         self.path: Callable[[Device, Device], Any] | None = None
         self.executor: Callable[[Any], Any] | None = None

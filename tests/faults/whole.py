@@ -8,7 +8,7 @@ from multiprocessing.context import ForkProcess
 from typing import NamedTuple
 
 from tests.faults.fault import Fault
-from tests.faults.testbed import Testbed
+from tests.faults.testbed import Testbed, numbered
 
 from xpgrad_conformance.outcome import outcome
 from xpgrad_conformance.plan import Item, plan
@@ -127,7 +127,7 @@ def _run(sender: Connection, fault: Fault, quick: bool, seed: int, measured: Bas
 
 def _planned(fault: Fault, quick: bool) -> tuple[Testbed, list[Item]]:
     """Plant a fault; return its bed, and the items of a profile on one of its devices."""
-    bed = Testbed(lazy=fault.lazy)
+    bed = Testbed(lazy=fault.lazy, name=numbered(fault.id or "bed"))
     fault.plant(bed)
     return bed, plan(bed.devices()[1:2], quick=quick)
 
