@@ -1,6 +1,5 @@
 """Nested transformations: pairs and triples, escaping values, exceptions, threads."""
 
-import itertools
 import threading
 import warnings
 from collections.abc import Callable
@@ -8,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.core.transforms.levels import FUNCTIONS, by_jax, by_reverse_mode, difference, names, number_of
+from tests.core.transforms.levels import FUNCTIONS, difference, names, number_of
 from tests.core.transforms.references import looped
 from tests.devices import device_or_skip
-from tests.turn import ALL, half_of
+from tests.turn import half_of
 
 import xpgrad
 from xpgrad import Parameter, Variable, transforms
@@ -39,17 +38,8 @@ def test_pairs_and_triples_are_loops_and_reverse_mode(outermost: str) -> None:
     for chosen in (each for each in (*names(1), *names(2), *half_of(list(names(3)))) if each[0] == outermost):
         for shift in (0, 5) if len(chosen) < 3 else (0,):
             number = number_of(chosen) + shift
-            wrong.append(difference(chosen, number % len(FUNCTIONS), device, number, by_reverse_mode))
+            wrong.append(difference(chosen, number % len(FUNCTIONS), device, number))
     assert not [text for text in wrong if text]
-
-
-@pytest.mark.exhaustive(1)
-@pytest.mark.parametrize("chosen", list(itertools.product(["grad", "jvp", "vmap"], repeat=2)), ids=" of ".join)
-def test_pairs_agree_with_jax(chosen: tuple[str, ...]) -> None:
-    pytest.importorskip("jax", reason="JAX is not installed, as for make quick")
-    number, device = number_of(chosen), device_or_skip("@numpy")
-    for function in range(len(FUNCTIONS)) if ALL else [number % len(FUNCTIONS)]:
-        assert difference(chosen, function, device, number, by_jax) is None
 
 
 # Perturbations and members of two levels are never confused
