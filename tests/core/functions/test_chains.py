@@ -23,11 +23,6 @@ def test_the_best_labels_of_one_step():
     assert (score.array.tolist(), path[0].tolist()) == ([1, 3, 2], [0, 1, 0])
 
 
-def test_a_chain_of_one_step_is_a_softmax():
-    loss = F.crf1d(COST, XS[:1], YS[:1], reduce="no")
-    np.testing.assert_allclose(loss.array, F.softmax_cross_entropy(XS[0], YS[0], reduce="no").array, rtol=1e-12)
-
-
 LOGITS = [np.asarray([[0.0, 1.0, 2.0]]), np.asarray([[1.0, 0.0, 0.5]])]
 
 
@@ -57,9 +52,3 @@ def test_a_sequence_without_labels_is_one_of_blanks():
     p = [np.exp(x[0]) / np.exp(x[0]).sum() for x in LOGITS]
     loss = ctc([[1]], label_length=np.asarray([0]))
     assert float(loss) == pytest.approx(-np.log(p[0][0] * p[1][0]), rel=1e-12)
-
-
-def test_mean_is_over_the_batch():
-    x = [np.concatenate([each, each[:, ::-1]]) for each in LOGITS]
-    each = ctc([[1], [2]], x, reduce="no")
-    assert float(ctc([[1], [2]], x)) == pytest.approx(each.array.mean(), rel=1e-12)

@@ -22,22 +22,6 @@ def weights(parts, n=3, features=4, layers=1, dtype=float):
     return ws, [[rng.standard_normal(n).astype(dtype) for _ in range(2 * parts)] for _ in range(layers)]
 
 
-def test_a_network_of_one_layer_is_its_unit_step_by_step():
-    ws, bs = weights(4)
-    hy, cy, ys = F.n_step_lstm(1, 0.0, H, H, ws, bs, XS)
-    c = h = xpgrad.Variable(H[0])
-    order = (2, 0, 1, 3)  # a, i, f, o
-    w = np.stack([ws[0][k] for k in order], 1).reshape(12, 4), np.stack([ws[0][4 + k] for k in order], 1).reshape(12, 3)
-    b = np.stack([bs[0][k] + bs[0][4 + k] for k in order], 1).reshape(12)
-    for x, y in zip(XS, ys, strict=True):
-        n = len(x)
-        c, out = F.lstm(c, F.linear(x, w[0], b) + F.linear(h[:n], w[1]))
-        h = F.concat([out, h[n:]], axis=0)
-        np.testing.assert_allclose(y.array, out.array, rtol=1e-12)
-    np.testing.assert_allclose(hy.array[0], h.array, rtol=1e-12)
-    np.testing.assert_allclose(cy.array[0], c.array, rtol=1e-12)
-
-
 def test_dropout_between_layers_only_in_training():
     ws, bs = weights(1, layers=2)
     h = np.zeros((2, 2, 3))
