@@ -6,13 +6,7 @@ from tests.core.transforms.batch.rows.members import Case, check
 import xpgrad
 
 INDEXING = [
-    Case("all kinds of basic", lambda xp, x: x[None, 0, ..., None, 1:], "i8 3 4 5"),
-    Case("nothing", lambda xp, x: x[...], "f8"),
-    Case("array of two axes", lambda xp, x, i: x[i, ...], "f8 3 4", "i8+ 2 2", raw=False),
-    Case("array behind", lambda xp, x, i: x[:, i], "f8 2 4 3", "i8+ 5", raw=False),
     Case("arrays", lambda xp, x, i, j: x[i, j], "f8 3 4", "i8+ 5", "i8+ 5"),
-    Case("arrays apart", lambda xp, x, i, j: x[i, :, j], "f8 3 5 4", "i8+ 2", "i8+ 2", raw=False),
-    Case("apart by None", lambda xp, x, i, j: x[i, None, j], "f8 3 4 2", "i8+ 2", "i8+ 2", raw=False),
     Case("0-d array", lambda xp, x, i: x[i, ...], "f8 3 4", "i8+", raw=False),
     Case("int32 array", lambda xp, x, i: x[i, ...], "f8 3 4", "i4+ 5", raw=False),
     Case("empty array", lambda xp, x, i: x[i, ...], "f8 3 4", "i8+ 0", raw=False),
