@@ -82,7 +82,7 @@ def test_pde_adjoint_finds_the_source_and_predicts_the_gauge_held_back() -> None
 @pytest.mark.parametrize("device", ["@strict:device1", "native:0", "@torch"])
 def test_pde_adjoint_is_the_same_on_another_device(device: str) -> None:
     device_or_skip(device)
-    size = {**pde_adjoint.QUICK, "minutes": 10, "iterations": 4}
+    size = {**pde_adjoint.QUICK, "minutes": 4, "iterations": 3}
     result, expected = pde_adjoint.run(device, **size), pde_adjoint.run("@numpy", **size)
     assert result.taylor_order == pytest.approx(2, abs=0.01)
     np.testing.assert_allclose(result.found, expected.found, atol=1e-6)
