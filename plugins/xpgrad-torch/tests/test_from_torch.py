@@ -1,6 +1,5 @@
 """`interop.from_torch`: modules and functions of PyTorch in our graph."""
 
-import copy
 import gc
 import weakref
 from collections.abc import Callable, Iterator
@@ -262,31 +261,3 @@ def test_errors_of_pytorch_name_the_function_and_its_arguments() -> None:
     with pytest.raises(RuntimeError) as caught:
         from_torch(torch.nn.Linear(4, 2))(Variable(A))
     assert caught.value.__notes__ == ["in from_torch(Linear), called with float64 (2, 3)"]
-
-
-@pytest.mark.parametrize("library", ["numpy", "torch"])
-def test_an_optimiser_of_pytorch_trains_a_module_within_our_graph(library: str) -> None:
-    rng = np.random.default_rng(0)
-    labels = rng.integers(0, 10, 64)
-    x = rng.standard_normal((10, 16))[labels] + 0.3 * rng.standard_normal((64, 16))
-    module = torch.nn.Sequential(torch.nn.Linear(16, 12), torch.nn.Tanh(), torch.nn.Linear(12, 10))
-
-    def losses(module: torch.nn.Module, loss: Callable[[], Any]) -> list[float]:
-        optimizer = torch.optim.Adam(module.parameters(), lr=0.05)
-        found = []
-        for _ in range(10):
-            optimizer.zero_grad()
-            value = loss()
-            value.backward()
-            optimizer.step()
-            found.append(float(value.array if isinstance(value, Variable) else value.detach()))
-        return found
-
-    twin = copy.deepcopy(module)
-    data, target = LIBRARIES[library](x), LIBRARIES[library](labels)
-    door = from_torch(module)
-    found = losses(module, lambda: xpgrad.functions.softmax_cross_entropy(door(Variable(data)), target))
-    t, numbers = torch.tensor(x), torch.tensor(labels)
-    native = losses(twin, lambda: torch.nn.functional.cross_entropy(twin(t), numbers))
-    np.testing.assert_allclose(found, native, rtol=1e-12)
-    assert native[-1] < 0.5 * native[0]

@@ -12,7 +12,6 @@ from torch.autograd import gradcheck, gradgradcheck
 
 import xpgrad
 import xpgrad.array_api as xp
-import xpgrad.functions as F
 from xpgrad import Variable
 from xpgrad.errors import BatchError, GraphError, UnknownArray
 from xpgrad_torch.interop import function
@@ -247,34 +246,3 @@ def test_wrong_arguments_are_errors_that_say_where() -> None:
         function(lambda x: torch.sin(x.array).requires_grad_())(torch.ones(2))
     with pytest.raises(xpgrad.ShapeError, match="matmul"):
         function(lambda x: x @ np.ones((4, 4)), device="@numpy")(torch.ones(3))
-
-
-def digits() -> tuple[torch.Tensor, torch.Tensor]:
-    rng = np.random.default_rng(0)
-    labels = rng.integers(0, 10, 64)
-    centres = rng.standard_normal((10, 16))
-    return torch.tensor(centres[labels] + 0.3 * rng.standard_normal((64, 16))), torch.tensor(labels)
-
-
-@pytest.mark.parametrize("place", [None, "@numpy"])
-def test_a_network_of_pytorch_trains_through_a_layer_and_a_loss_of_ours(place: str | None) -> None:
-    x, labels = digits()
-
-    def losses(layer: Any, loss: Any) -> list[float]:
-        torch.manual_seed(1)
-        first, second = torch.nn.Linear(16, 12), torch.nn.Linear(12, 10)
-        optimizer = torch.optim.Adam([*first.parameters(), *second.parameters()], lr=0.05)
-        found = []
-        for _ in range(10):
-            optimizer.zero_grad()
-            value = loss(second(layer(first(x), first.bias)), labels)
-            value.backward()
-            optimizer.step()
-            found.append(float(value.detach()))
-        return found
-
-    native = losses(lambda h, b: torch.tanh(h) * b.cos(), torch.nn.functional.cross_entropy)
-    layer = function(lambda h, b: xp.tanh(h) * xp.cos(b) + xp.zeros(12, dtype=h.dtype), device=place)
-    loss = function(F.softmax_cross_entropy, device=place)
-    np.testing.assert_allclose(losses(layer, loss), native, rtol=1e-12)
-    assert native[-1] < 0.5 * native[0]
