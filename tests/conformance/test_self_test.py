@@ -28,6 +28,13 @@ def test_a_fault_without_a_check_survives(monkeypatch: pytest.MonkeyPatch) -> No
     assert module.self_test(faults=[harmless], freedoms=()).survivors == ((harmless.id, "E"),)
 
 
+def test_random_numbers_of_a_fault_depend_on_its_name_alone() -> None:
+    """The names of items determine them, and contain the name of the backend."""
+    found = module._killed(replace(FAULTS[0], id="used-here"), FAULTS[0].families[0])
+    assert found.failed
+    assert all("@used_here0:" in reason for reason in found.failed.values())
+
+
 def _run(*args: str) -> tuple[int, str]:
     done = CliRunner().invoke(command.main, list(args), env={"COLUMNS": "120"})
     return done.exit_code, done.output
