@@ -254,7 +254,7 @@ def grad(
     set_grad : bool
         Store the results in `grad` of the inputs.
     retain_grad : bool
-        Store the gradients of the live Variables in between, the outputs too.
+        Store the gradients of the live Variables in between, of the outputs and of inputs that are results.
     enable_double_backprop : bool
         Record the computation, so that the results can be differentiated.
     loss_scale : float, optional
@@ -302,8 +302,8 @@ def grad(
             _check_cotangent(x, g, "grad", i)
             seeds.append((x._node, g if enable_double_backprop else g._array))
     results = _swept(seeds, xs, enable_double_backprop, retain_grad)
-    if set_grad:
-        for x, g in zip(xs, results, strict=True):
+    for x, g in zip(xs, results, strict=True):
+        if set_grad or (retain_grad and x.creator_node is not None):
             x.grad_var = g
     return results
 

@@ -173,6 +173,9 @@ def test_retain_grad_stores_gradients_of_intermediates_and_outputs(device):
     grad([z], [x], retain_grad=True)
     assert values(y.grad) == [5.0]
     assert values(z.grad) == [1.0]
+    y.cleargrad()
+    grad([z], [y], retain_grad=True)
+    assert values(y.grad) == [5.0]
     assert x.grad is None
 
 
