@@ -93,7 +93,7 @@ class ComputationalGraph:
         is_value = isinstance(node, VariableNode)
         style = self.variable_style if is_value else self.function_style
         attributes = {"label": "", "shape": "oval" if is_value else "box", **(style or {})}
-        label = ": ".join(self._lines(node)).replace("\\", "\\\\").replace('"', '\\"')
+        label = (attributes["label"] or ": ".join(self._lines(node))).replace("\\", "\\\\").replace('"', '\\"')
         if attributes["shape"] in ("record", "Mrecord"):  # which divide such a label into fields
             for character in "{}|<>":
                 label = label.replace(character, f"\\{character}")
