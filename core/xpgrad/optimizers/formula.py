@@ -122,8 +122,7 @@ def real_spec(spec: Spec) -> Spec:
 
 def state_spec(formula: type[Formula] | None, name: str, spec: Spec) -> Spec:
     """Return the spec of a state for parameters of `spec`."""
-    real = spec.half or (formula is not None and name in formula.real_states)
-    return real_spec(spec) if real else spec
+    return real_spec(spec) if spec.half or (formula is not None and name in formula.real_states) else spec
 
 
 def in_wide(spec: Spec, function: Callable[..., Array]) -> Callable[..., Array]:

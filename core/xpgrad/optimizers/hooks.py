@@ -154,8 +154,7 @@ class GradientLARS(GradientHook):
     def ratio(self, w: Variable, g: Variable) -> Variable:
         """Return the ratio of norms."""
         of_w, of_g = _norm(w), _norm(g)
-        ratio = of_w / (self.eps + of_g + self.weight_decay * of_w)
-        return array_api.where(of_w > self.threshold, ratio, 1.0)
+        return array_api.where(of_w > self.threshold, of_w / (self.eps + of_g + self.weight_decay * of_w), 1.0)
 
     def gradient(self, xp: Namespace, w: Array, g: Array, ratio: Any) -> Array:
         """Return ``ratio * (g + weight_decay * w)``."""
@@ -265,8 +264,7 @@ def _norm(x: Variable) -> Variable:
 
 def _largest(x: Variable) -> Variable:
     """Return the largest modulus, in float32 for half precision."""
-    found = array_api.max(array_api.abs(x)) if x.size else array_api.sum(array_api.abs(x))
-    return _as_factor(found, x)
+    return _as_factor(array_api.max(array_api.abs(x)) if x.size else array_api.sum(array_api.abs(x)), x)
 
 
 def _scale(sizes: Sequence[Variable]) -> Variable:

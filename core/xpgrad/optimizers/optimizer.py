@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self
 
-from xpgrad.backend.levels import check_outside
+from xpgrad.backend.levels import check_outside, live
 from xpgrad.config import config
 from xpgrad.errors import DtypeError, ShapeError
 from xpgrad.graph.parameter import Parameter
@@ -236,6 +236,12 @@ class GradientMethod(Optimizer, Formula):
             raise TypeError(f"{type(self).__name__}.rule: expected hooks with a method gradients, got {other[0]!r}")
         return Rule(type(self), self.hyperparam.values(), hooks)
 
+    def call_hook(self, hook: Callable[..., Any]) -> None:
+        """Call one hook, which may clear gradients: with `config.zero_missing_grads`, later hooks find zeros."""
+        super().call_hook(hook)
+        if config.zero_missing_grads and not live:  # a compiled step does so itself
+            self.reallocate_cleared_grads()
+
     def reallocate_cleared_grads(self) -> None:
         """Give parameters without a gradient one of zeros."""
         for param in self.target.params(False):
@@ -306,10 +312,9 @@ class GradientMethod(Optimizer, Formula):
 
     def _checked(self, params: list[Parameter]) -> list[Parameter]:
         """Return the parameters with a gradient, checked to match."""
-        found = [param for param in params if param._grad is not None]
-        if len(found) < len(params) and config.zero_missing_grads:
+        if config.zero_missing_grads:
             self.reallocate_cleared_grads()
-            found = [param for param in params if param._grad is not None]
+        found = [param for param in params if param._grad is not None]
         for param in found:
             grad, array = gradient(param), param._array
             if not param._grad_valid:
@@ -388,8 +393,7 @@ class GradientMethod(Optimizer, Formula):
     def serialize(self, serializer: Any) -> None:
         """Save or load `t`, `epoch`, a dynamic factor of the loss, and the states of update rules."""
         super().serialize(serializer)
-        scale = self._scale
-        if scale is not None and scale.interval is not None:
+        if (scale := self._scale) is not None and scale.interval is not None:
             try:
                 scale.value = float(serializer("loss_scale", scale.value))
                 scale.good = int(serializer("loss_scale_good", scale.good))

@@ -408,6 +408,7 @@ def test_parameters_without_gradient_are_updated_as_if_it_was_zero() -> None:
     model = chainer.links.Linear(2, 3)
     before = model.W.array.copy()
     optimizer = chainer.optimizers.SGD(lr=1.0).setup(model)
+    optimizer.add_hook(lambda optimizer: model.W.cleargrad(), "freeze", timing="pre")
     optimizer.add_hook(chainer.optimizer_hooks.WeightDecay(0.5))
     model.cleargrads()
     optimizer.update()
@@ -512,7 +513,7 @@ def test_operators_of_all_kinds_keep_the_dtype_of_the_variable(dtype, operation)
         assert [y.dtype for y in results] == [dtype] * 3, (type(other), getattr(other, "dtype", None))
 
 
-def test_creator_of_dropout_has_the_mask(x) -> None:
+def test_creators_have_the_mask_and_the_probabilities(x) -> None:
     import chainer.functions as F
 
     y = F.dropout(x, 0.25)
@@ -521,6 +522,9 @@ def test_creator_of_dropout_has_the_mask(x) -> None:
     assert isinstance(y.creator, F.noise.dropout.Dropout)
     F.sum(y).backward()
     np.testing.assert_array_equal(x.grad, y.creator.mask)
+    scores, labels = x.reshape(1, 3, 2), np.zeros((1, 2), np.int32)
+    np.testing.assert_allclose(F.softmax_cross_entropy(scores, labels).creator.y, F.softmax(scores).array, rtol=1e-6)
+    assert F.softmax_cross_entropy(scores, labels, cache_score=False).creator.y is None
 
 
 def test_soft_targets_have_no_weights_of_classes_and_no_gradient(x) -> None:

@@ -49,6 +49,17 @@ _Dropout: Any = type("Dropout", (Application,), _members)
 """The class of the node of a product with a mask, which is the node of `dropout`."""
 
 
+def _probabilities(node: Any) -> Any:
+    """Return the exponentials of cached scores, or None."""
+    rest = getattr(node, "rest", None)  # absent for float16, whose last node is a cast
+    score = rest.get("score") if isinstance(rest, dict) else None
+    return None if score is None else as_array(functions.exp(score))
+
+
+_CrossEntropy: Any = type("SoftmaxCrossEntropy", (Application,), {"__slots__": (), "y": property(_probabilities)})
+"""The class of the node of `softmax_cross_entropy`."""
+
+
 def dropout(x: Any, ratio: float = 0.5, **kwargs: Any) -> Any:
     """Set random elements to 0; the creator has the attribute `mask`. See `xpgrad.functions.dropout`."""
     y = functions.dropout(x, ratio, **kwargs)
@@ -67,10 +78,16 @@ def softmax_cross_entropy(
     *args: Any,
     **kwargs: Any,
 ) -> Any:
-    """Return the cross entropy of scores and labels; soft targets have no gradient and no weights of classes."""
+    """Return the cross entropy of scores and labels, whose creator has the attribute `y`, the probabilities.
+
+    Soft targets have no gradient and no weights of classes.
+    """
     if "float" in str(as_array(t).dtype):
         t, class_weight = as_array(t), None
-    return functions.softmax_cross_entropy(x, t, normalize, cache_score, class_weight, *args, **kwargs)
+    loss = functions.softmax_cross_entropy(x, t, normalize, cache_score, class_weight, *args, **kwargs)
+    if type(loss.creator_node) is Application:
+        loss.creator_node.__class__ = _CrossEntropy
+    return loss
 
 
 def where(condition: Any, x: Any, y: Any) -> Variable:
