@@ -20,7 +20,7 @@ def relu_case(wrong=False):
     import chainer.functions as F
     from chainer import testing
 
-    @testing.parameterize(*testing.product({"shape": [(1,), (2, 3)], "dtype": [np.float32, np.float64]}))
+    @testing.parameterize(*testing.product({"shape,dtype": [((1,), "f"), ((2, 3), "d")], "factor": [1, 2]}))
     @testing.fix_random()
     @testing.inject_backend_tests(None, [{}, {"use_chainerx": True, "chainerx_device": "native:0"}])
     class TestReLU(testing.FunctionTestCase):
@@ -33,10 +33,10 @@ def relu_case(wrong=False):
             return (UNIFORM(-1, 1, self.shape).astype(self.dtype),)
 
         def forward(self, inputs, device):
-            return (F.relu(inputs[0]),)
+            return (F.relu(inputs[0] * self.factor),)
 
         def forward_expected(self, inputs):
-            return (inputs[0] * (inputs[0] > 0) + np.asarray(wrong, self.dtype),)
+            return (self.factor * inputs[0] * (inputs[0] > 0) + np.asarray(wrong, self.dtype),)
 
     return TestReLU
 

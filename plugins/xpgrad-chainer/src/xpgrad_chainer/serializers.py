@@ -13,6 +13,7 @@ try:
     h5py = importlib.import_module("h5py")
 except ImportError:
     h5py = None
+_available = h5py is not None  # Chainer's tests, and programs, import it
 
 __all__ = [
     "HDF5Deserializer", "HDF5Serializer", "load_hdf5", "save_hdf5", "save_npz", "serialize",

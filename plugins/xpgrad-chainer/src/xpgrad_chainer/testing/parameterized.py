@@ -9,7 +9,7 @@ from typing import Any
 from xpgrad_chainer.testing.bundle import make_decorator
 
 MAX_LENGTH = 100
-"""Of the parameters in the name of a class; the rest is left out."""
+"""Of a parameter in the name of a class; the rest is left out."""
 
 
 def parameterize(*parameters: Mapping[str, Any]) -> Any:
@@ -28,22 +28,21 @@ def parameterize(*parameters: Mapping[str, Any]) -> Any:
 
 def _name(cls: type, number: int, values: Mapping[str, Any]) -> str:
     text = ", ".join(f"{name}={_text(value)}" for name, value in sorted(values.items()))
-    if len(text) > MAX_LENGTH:
-        text = f"{text[: MAX_LENGTH - 3]}..."
     return f"{cls.__name__}_param_{number}_{{{text}}}"
 
 
 def _text(value: Any) -> str:
-    return value.__name__ if isinstance(value, type) else re.sub(" at 0x[0-9a-f]+", "", repr(value))
+    text = value.__name__ if isinstance(value, type) else re.sub(" at 0x[0-9a-f]+", "", repr(value))
+    return text if len(text) <= MAX_LENGTH else f"{text[: MAX_LENGTH - 3]}..."
 
 
 def product(parameter: Any) -> list[Any]:
-    """Return all combinations of values in a dictionary of lists, or of dictionaries in several lists."""
+    """Return all combinations of values in a dictionary of lists, or of dictionaries in several lists.
+
+    A key of a dictionary may be several names, separated by commas.
+    """
     if isinstance(parameter, Mapping):
-        names = sorted(parameter)
-        return [
-            dict(zip(names, values, strict=True)) for values in itertools.product(*(parameter[name] for name in names))
-        ]
+        return product_dict(*(from_pytest_parameterize(*each) for each in sorted(parameter.items())))
     if isinstance(parameter, list) and all(isinstance(each, list) for each in parameter):
         return product_dict(*parameter)
     raise TypeError(f"product: expected a dictionary of lists or a list of lists, got {type(parameter).__name__}")
