@@ -1,7 +1,8 @@
 """Times of Chainer's examples by both libraries: `python -m benchmarks.chainer_examples SOURCES --real PYTHON`.
 
 SOURCES is a checkout of Chainer at v7.8.1, which has the examples, and PYTHON an interpreter that has Chainer 7.8.1
-with the versions of NumPy and six that it needs. The programs are unchanged (`benchmarks.chainer_program`), and read
+with the versions of NumPy and six that it needs; if its OpenBLAS is older than the processor, OPENBLAS_CORETYPE must
+name the kernels, for example SKYLAKEX. The programs are unchanged (`benchmarks.chainer_program`), and read
 small random data sets (`benchmarks.chainer_data`). Chainer, xpgrad and xpgrad with XPGRAD_COMPILE=1 run each program
 several times in alternation, in new processes on one thread. The time of a step is the mean over the second half of the
 steps without the slowest, of the minima of runs: a program is verified at steps 10, 20, 40, and so on. Losses are
