@@ -46,6 +46,8 @@ NAMED = AnomalyError, BackendUnavailable, BatchError, EscapedArray, TraceError
 """Errors that begin with the function, the device or the transformation that they are about."""
 OF_CHAINER = f"{PACKAGE}.functions", f"{PACKAGE}.links"
 """Modules of functions that Chainer has."""
+PERFORMED = r"(Invalid operation is performed in: )(\w+)(?= \(Forward\))"
+"""How an `InvalidType` begins, as in Chainer."""
 MAX_DEPTH = 100
 """Levels of nested sequences from which on a RecursionError is about them."""
 libraries = {"opt_einsum", "scipy"}
@@ -142,7 +144,7 @@ def reworded(
         return error
     if worded:
         if not re.search(rf"\b{re.escape(name)}\b", str(error)) and error.args and isinstance(error.args[0], str):
-            error.args = (_renamed(error, name), *error.args[1:])
+            error.args = (_renamed(error, name, function), *error.args[1:])
         return error
     if isinstance(error, RecursionError) and not any(map(_is_deep, (*args, *kwargs.values()))):
         return error
@@ -161,8 +163,11 @@ def _is_worded(error: Exception) -> bool:
     return str(frame.f_globals.get("__name__", "")).startswith(PACKAGE) and dis.opname[code] == "RAISE_VARARGS"
 
 
-def _renamed(error: Exception, name: str) -> str:
+def _renamed(error: Exception, name: str, function: Function) -> str:
     """Return the text of an error with the name of the public function that the user called."""
+    if (found := re.match(PERFORMED, str(error.args[0]))) is not None:
+        label = name if function.__module__.startswith(OF_CHAINER[0]) else found[2]
+        return f"{found[1]}{label}{str(error.args[0])[found.end() :]}"
     head, _, rest = str(error.args[0]).partition(": ")
     frames = [frame for frame, _ in _steps(error)]
     inner = head == "Variable" or any(head in _names(frame) for frame in itertools.takewhile(_is_forward, frames))

@@ -457,3 +457,5 @@ def as_array(obj: Any) -> Array:
 
 
 slot.variable_over = variable_over
+for _method in (Variable.item, Variable.numpy, Variable.tolist):
+    _method.__module__, _method.__qualname__ = __name__, f"Variable.{_method.__name__}"  # for errors and pickles

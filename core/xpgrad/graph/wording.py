@@ -20,6 +20,7 @@ _ABOUT_SHAPES = (
     r"stack|same number|at least one array|zero-size|empty|chunk|reshape|concatenat|split"
 )
 _ABOUT_AXES = r"(?i)^(?!.*(?<!tuple )\b(an )?index (-?\d+ )?(is )?out of).*\b(axis|axes|tuple index)\b"
+_NO_SUCH_AXIS = r"(?i)\b(axis|dimension)\b.* out of (bounds|range)|but tensor has no dimensions"
 _ABOUT_DTYPES = (
     r"(?i)dtype|data type|array type|\bcast|input types|loop of ufunc|numeric|floating|complex|integer or boolean|"
     r"type promotion|promote|signed|bitwise|\b(bool|int|uint|float|complex)\d*\b.*\barray|not supported (for|between)"
@@ -108,6 +109,8 @@ def explained(
         return refusal(text)
     if is_numerical(error):
         return SingularMatrix(text)
+    if isinstance(error, (IndexError, ValueError)) and re.search(_NO_SUCH_AXIS, said):
+        return AxisError(text)
     if isinstance(error, IndexError):
         return (AxisError if re.search(_ABOUT_AXES, said) else IndexError)(text)
     if isinstance(error, ValueError):

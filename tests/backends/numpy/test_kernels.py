@@ -213,3 +213,22 @@ def test_sorting_of_large_arrays_is_stable(dtype: str, descending: bool, axis: i
     np.testing.assert_array_equal(argsort(x, axis=axis, descending=descending), order)
     y = sort(x, axis=axis, descending=descending)
     assert y.tobytes() == np.take_along_axis(x, order, axis).tobytes()
+
+
+def test_values_of_expm1_at_complex_infinities_and_nan_are_the_standards() -> None:
+    inf, nan = np.inf, np.nan
+    x = np.asarray([complex(inf, 0), complex(inf, -0.0), complex(-inf, inf), complex(-inf, nan), complex(nan, 0)])
+    with np.errstate(all="ignore"):
+        y = xp.expm1(Variable(x)).array
+        unbounded = xp.expm1(Variable(np.asarray([complex(inf, inf), complex(inf, nan)]))).array
+    expected = np.asarray([complex(inf, 0), complex(inf, -0.0), -1, -1, complex(nan, 0)])
+    np.testing.assert_array_equal(y.real, expected.real)
+    np.testing.assert_array_equal(y.imag, expected.imag)
+    assert np.isinf(unbounded.real).all()
+    assert np.isnan(unbounded.imag).all()
+
+
+def test_argsort_of_a_number_raises_as_sort_does() -> None:
+    for function in xp.sort, xp.argsort:
+        with pytest.raises(xpgrad.AxisError, match="sort: axis -1 is out of bounds for array of dimension 0"):
+            function(Variable(np.asarray(3.0)))

@@ -71,6 +71,11 @@ def test_truth_of_several_elements_names_any_and_all(device: xpgrad.Device) -> N
         bool(Variable(placed(np.ones(3), device)) > 0)
 
 
+def test_error_of_an_inherited_method_names_variable(device: xpgrad.Device) -> None:
+    with pytest.raises(TypeError, match=r"^Variable\.item\(\) takes 1 positional argument"):
+        Variable(placed(np.ones(1), device)).item(0)  # type: ignore[call-arg]  # that is the point
+
+
 def test_number_format_of_several_elements_raises_a_clear_error(device: xpgrad.Device) -> None:
     with pytest.raises(ValueError, match=r"format: '\.3f' is for one number, got a Variable of shape \(3,\)"):
         f"{Variable(placed(np.ones(3), device)):.3f}"
@@ -98,6 +103,9 @@ def test_negative_power_of_integers_raises_and_suggests_a_cast(exponent: Any) ->
     [
         (ValueError("side must be left or right"), ValueError),
         (ValueError("cannot reshape array of size 3"), xpgrad.ShapeError),
+        (ValueError("axis 2 is out of bounds for array of dimension 1"), xpgrad.AxisError),
+        (IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 2)"), xpgrad.AxisError),
+        (IndexError("index 5 is out of bounds for dimension 0 with size 3"), IndexError),
         (TypeError("got an unexpected keyword argument 'k'"), TypeError),
         (TypeError("ufunc 'exp' not supported for the input types"), xpgrad.DtypeError),
     ],

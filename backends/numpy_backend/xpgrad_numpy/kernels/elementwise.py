@@ -160,6 +160,14 @@ def square_x(gy: Array, x: Array, /) -> Array:
     return np.asarray(half + half)
 
 
+def expm1(x: Array, /) -> Array:
+    """Return ``exp(x) - 1``; NumPy's function lacks the standard's values at complex infinities and NaNs."""
+    y = np.expm1(x)
+    if x.dtype.kind != "c" or (finite := np.isfinite(x)).all():
+        return y
+    return np.where(finite, y, np.exp(x) - 1)
+
+
 def constant_power(x: Array, /, exponent: Any) -> Array:
     """Return ``x**exponent``."""
     y = x**exponent
@@ -167,6 +175,7 @@ def constant_power(x: Array, /, exponent: Any) -> Array:
 
 
 ELEMENTWISE["constant_power"] = constant_power
+ELEMENTWISE["expm1"] = expm1
 ELEMENTWISE["maximum.x1"] = ELEMENTWISE["minimum.x2"] = _taken(np.greater)
 ELEMENTWISE["maximum.x2"] = ELEMENTWISE["minimum.x1"] = _taken(np.less)
 ELEMENTWISE["hypot.x1"], ELEMENTWISE["hypot.x2"] = _of_leg(0), _of_leg(1)

@@ -27,6 +27,8 @@ def argsort(x: Array, /, *, axis: int | None = -1, descending: bool = False, sta
     """Return the indices of the elements in order along an axis, or of all."""
     x, axis = (x.reshape(-1), -1) if axis is None else (x, axis)
     order = np.empty(x.shape, np.intp)
+    if not x.ndim:  # NumPy's function sorts it as a vector
+        raise np.exceptions.AxisError(axis, 0)
 
     def task(part: Index) -> None:
         order[part] = NAMESPACE.argsort(x[part], axis=axis, descending=descending, stable=stable)
