@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from xpgrad.array_api.data_types import astype
 from xpgrad.array_api.manipulation import broadcast_to, permute_dims, reshape
-from xpgrad.array_api.shared.axes import Axis, reduced_axes, reduced_count, with_kept_axes
+from xpgrad.array_api.shared.axes import Axis, defined, reduced_axes, reduced_count, with_kept_axes
 from xpgrad.array_api.shared.precision import divided, narrowed, reduced, widened
 from xpgrad.backend.indexing import at_axis
 from xpgrad.backend.spec import Spec
@@ -163,6 +163,7 @@ def _variance_rule(
     xp: Namespace, gy: Array, x: Array, x_spec: Spec, axis: Axis, correction: float, keepdims: bool
 ) -> Array:
     share = widened(xp, gy, x_spec) * 2.0 / (reduced_count(x_spec, axis) - float(correction))
+    share = defined(share, x_spec.shape, axis, correction)
     return narrowed(xp, with_kept_axes(xp, share, x_spec, axis, keepdims) * _centred(xp, x, x_spec, axis), x_spec)
 
 
@@ -176,12 +177,13 @@ def var(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, correction: float =
     axis : int, tuple of int or None
     correction : int or float
         The sum of squares is divided by the number of elements minus `correction`; 1 gives the unbiased estimate.
+        If that is not positive, the variance and its gradient are NaN.
     keepdims : bool
     """
     options = {"axis": axis, "correction": float(correction), "keepdims": keepdims}
     if xp.backend.is_kind(x.dtype, "complex floating"):  # the standard defines no complex variance
         return xp.var(xp.real(x), **options) + xp.var(xp.imag(x), **options)
-    return reduced(xp, xp.var, x, **options)
+    return defined(reduced(xp, xp.var, x, **options), x.shape, axis, correction)
 
 
 def _deviation_rule(
@@ -194,6 +196,7 @@ def _deviation_rule(
     same = y == 0
     inverse = 1.0 / (xp.where(same, 1.0, y) * (number - float(correction)))
     share = gy * (xp.cornered(inverse, same, y) if number > 1 else inverse)  # of one number it is 0 everywhere
+    share = defined(share, x_spec.shape, axis, correction)
     return narrowed(xp, with_kept_axes(xp, share, x_spec, axis, keepdims) * _centred(xp, x, x_spec, axis), x_spec)
 
 
@@ -203,7 +206,7 @@ def std(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, correction: float =
     options = {"axis": axis, "correction": float(correction), "keepdims": keepdims}
     if xp.backend.is_kind(x.dtype, "complex floating"):
         return xp.sqrt(xp.var(xp.real(x), **options) + xp.var(xp.imag(x), **options))
-    return reduced(xp, xp.std, x, **options)
+    return defined(reduced(xp, xp.std, x, **options), x.shape, axis, correction)
 
 
 def _last(xp: Namespace, gy: Array) -> Array:

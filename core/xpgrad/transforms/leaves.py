@@ -5,7 +5,7 @@ from typing import Any
 
 from xpgrad.backend.checks import same_place, spec_of
 from xpgrad.backend.current import current_device
-from xpgrad.backend.levels import live
+from xpgrad.backend.levels import innermost, live
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import DtypeError, GradientError, UnknownArray
@@ -161,7 +161,10 @@ def cotangents(
         if made._node.spec is not spec and not same_place(made._node.spec, spec):
             got = f"{made._node.spec!r} on {made.device}"
             path, own = structure.paths()[i if places is None else places[i]], spec.backend.device_for(spec.device)
-            raise GradientError(f"{what}{where(path)}: expected {spec!r} on {own}, got {got}; convert it")
+            remedy = "convert it"
+            if (level := innermost()) is not None and level.holds(made._array) and not level.holds(reference._array):
+                remedy = f"call {what.partition(':')[0]} within the function that is transformed, too"
+            raise GradientError(f"{what}{where(path)}: expected {spec!r} on {own}, got {got}; {remedy}")
     return found
 
 

@@ -6,6 +6,7 @@ import pytest
 import xpgrad
 from xpgrad import Variable, array_api
 from xpgrad.testing.arrays import on_host, placed
+from xpgrad.transforms import jvp
 
 
 def variable(device, values, dtype="float64", **options):
@@ -64,6 +65,22 @@ def test_mean_of_an_empty_array_is_nan(device):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("function", [array_api.var, array_api.std])
+@pytest.mark.parametrize("correction", [2, 3.5])
+def test_spread_without_degrees_of_freedom_is_nan(device, function, correction):
+    x = variable(device, [1, 3])
+    assert np.isnan(on_host(function(x, correction=correction).array))
+    with np.errstate(all="ignore"):
+        assert np.isnan(gradient(device, lambda x: function(x, correction=correction), [1, 3])).all()
+
+
+@pytest.mark.parametrize("function", [array_api.cumulative_sum, array_api.cumulative_prod])
+def test_initial_element_alone_has_the_tangent_zero(device, function):
+    x = placed(np.ones((2, 0)), device)
+    y, dy = jvp(lambda x: function(x, axis=1, include_initial=True), (x,), (x,))
+    assert (on_host(y).shape, on_host(dy).tolist()) == ((2, 1), [[0], [0]])
+
+
 def test_deviation_of_equal_values_has_the_gradient_0_as_a_norm_at_the_origin(device):
     assert gradient(device, array_api.std, [1, 1, 1]) == [0, 0, 0]
     assert gradient(device, array_api.var, [1, 1, 1]) == [0, 0, 0]

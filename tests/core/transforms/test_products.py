@@ -67,7 +67,7 @@ def test_a_cotangent_must_fit(device, cotangent, error, text):
 
 def test_a_cotangent_of_another_transformation_is_named():
     _, pullback = vjp(lambda x: x * x, np.ones(3))
-    with pytest.raises(GradientError, match=r"on @numpy, got float64 \(3,\) on @batch\(numpy\)"):
+    with pytest.raises(GradientError, match=r"got float64 \(3,\) on @batch\(numpy\); call vjp within the"):
         vmap(pullback)(np.eye(3))
 
 

@@ -62,7 +62,8 @@ def var(x: Array, /, axis: Axis = None, correction: float = 0.0, keepdims: bool 
         return var(x.astype(SINGLE), axis, correction, keepdims).astype(x.dtype)
     count = _count(x, axis) - float(correction)
     if count <= 0 or x.dtype.char not in "fd":
-        return np.var(x, axis=axis, correction=correction, keepdims=keepdims)
+        y = np.var(x, axis=axis, correction=correction, keepdims=keepdims)
+        return y if count > 0 else y * math.nan
     centred = x - mean(x, axis, True)
     return _add(np.square(centred, out=centred if centred.ndim else None), axis, None, None, keepdims) / count
 

@@ -61,6 +61,11 @@ def reduced_count(spec: Spec, axis: Axis) -> int:
     return math.prod(spec.shape[a] for a in reduced_axes(axis, spec.ndim))
 
 
+def defined(y: Array, shape: Shape, axis: Axis, correction: float) -> Array:
+    """Return `y`, or NaN if a variance over `axis` of an array of `shape` has no degrees of freedom."""
+    return y * math.nan if math.prod(shape[a] for a in reduced_axes(axis, len(shape))) <= float(correction) else y
+
+
 def with_kept_axes(xp: Namespace, gy: Array, x_spec: Spec, axis: Axis, keepdims: bool) -> Array:
     """Return the cotangent of a reduction in a shape that broadcasts against the input."""
     if keepdims or axis is None:

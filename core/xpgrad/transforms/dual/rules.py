@@ -171,11 +171,11 @@ def cumulative_prod(
     base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: Options
 ) -> Any:
     """Return the change of the products by one scan: a third of the time of the transposition of another one."""
-    (x,), (t,), axis, spec, xp = primals, tangents, parameters["axis"], base.spec(y), base.xp
+    (x,), (t,), axis, spec, xp = primals, tangents, parameters["axis"], base.spec(primals[0]), base.xp
     initial = bool(parameters.get("include_initial"))
-    if x.dtype != y.dtype or not spec.size or not len(x.shape):
+    if x.dtype != y.dtype or not spec.size or not spec.shape:
         return NotImplemented
-    return base.restore(cumulative_prod_change(xp, t, x, y, base.spec(x), axis, initial))
+    return base.restore(cumulative_prod_change(xp, t, x, y, spec, axis, initial))
 
 
 @row("sort")

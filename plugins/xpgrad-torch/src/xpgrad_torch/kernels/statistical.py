@@ -1,5 +1,6 @@
 """Reductions by PyTorch's methods, except over an empty tuple of axes, which PyTorch reads as all axes."""
 
+import math
 from collections.abc import Sequence
 
 import array_api_compat.torch as compat
@@ -29,7 +30,8 @@ def std(x: Array, /, axis: Axis = None, correction: float = 0.0, keepdims: bool 
     """Standard deviation over `axis`, also with a fraction as `correction`, which array-api-compat refuses."""
     if isinstance(axis, Sequence) and not axis:
         return x[..., None].std(-1, correction=correction)
-    return x.std(axis, correction=correction, keepdim=keepdims)
+    y = x.std(axis, correction=correction, keepdim=keepdims)
+    return y if x.numel() > correction * y.numel() else y * math.nan
 
 
 def count_nonzero(x: Array, /, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
