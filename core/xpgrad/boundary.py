@@ -149,7 +149,7 @@ def reworded(
     if isinstance(error, RecursionError) and not any(map(_is_deep, (*args, *kwargs.values()))):
         return error
     given = ", ".join(f"{key}={described(value)}" for key, value in _by_name(function, args, kwargs).items())
-    said = re.sub(r"^[\w.<>]+\(\) ", "", str(error)).rstrip(". ")
+    said = re.sub(r"^([\w.<>]+\(\)|Variable\.\w+:) ", "", str(error)).rstrip(". ")
     unknown = said.removeprefix("got an unexpected keyword argument ").strip("'")
     if unknown in kwargs and unknown in REMOVED and function.__module__.startswith(OF_CHAINER):
         return ValueError(f"{name}: the argument {unknown!r} was removed in Chainer 2; {REMOVED[unknown]}")
@@ -170,15 +170,19 @@ def _renamed(error: Exception, name: str, function: Function) -> str:
         return f"{found[1]}{label}{str(error.args[0])[found.end() :]}"
     head, _, rest = str(error.args[0]).partition(": ")
     frames = [frame for frame, _ in _steps(error)]
-    inner = head == "Variable" or any(head in _names(frame) for frame in itertools.takewhile(_is_forward, frames))
+    inner = head.partition(".")[0] == "Variable" or any(
+        head in _names(frame) for frame in itertools.takewhile(_is_forward, frames)
+    )
     if isinstance(error, NAMED) or (not inner and _is_running(head)):
         return str(error.args[0])
     return f"{name}: {rest if inner else error.args[0]}"
 
 
-def _names(frame: FrameType) -> tuple[Any, ...]:
-    """Return the name of the function of a frame, and the name of the primitive that it computes, if any."""
-    return frame.f_code.co_name, getattr(frame.f_locals.get("definition"), "title", None)
+def _names(frame: FrameType) -> list[str]:
+    """Return the name of the function of a frame, and names of the function that it computes or checks, if any."""
+    definition = frame.f_locals.get("definition")
+    given = (*map(frame.f_locals.get, ("name", "function", "operation")), getattr(definition, "title", None))
+    return [frame.f_code.co_name, *(name.rpartition(".")[2] for name in given if isinstance(name, str))]
 
 
 def _is_forward(frame: FrameType) -> bool:

@@ -9,7 +9,8 @@ import pytest
 
 import xpgrad
 import xpgrad.functions as F
-from xpgrad.errors import AxisError, ShapeError
+from xpgrad import Variable
+from xpgrad.errors import AxisError, ShapeError, UnknownArray
 from xpgrad.utils import to_coo
 from xpgrad.utils.type_check import InvalidType
 
@@ -56,6 +57,9 @@ LIKELIHOODS = (("gaussian_nll", 2), ("gaussian_kl_divergence", 1), ("bernoulli_n
 REGIONAL = ("roi_average_align_2d", "roi_average_pooling_2d", "roi_max_align_2d", "roi_max_pooling_2d")
 ERRORS: list[tuple[str, type[Exception], str, Callable[[Any], object]]] = [
     ("selu", InvalidType, "performed in: selu (Forward)", lambda f: f(INTEGERS)),
+    ("selu", TypeError, "selu: expected real options, got 1j", lambda f: f(ROWS, 1j)),
+    ("rsqrt", UnknownArray, "rsqrt: expected an array", lambda f: f(object())),
+    ("diagonal", TypeError, "diagonal: the Variable is uninitialised", lambda f: f(Variable(None))),
     ("f1_score", InvalidType, "performed in: f1_score (Forward)", lambda f: f(ROWS, ROWS)),
     ("prelu", InvalidType, "W of the shape of x from axis 1 on, (4,)", lambda f: f(EVENTS, THREE)),
     ("swish", InvalidType, "beta of the shape of x from axis 1 on, (4,)", lambda f: f(EVENTS, THREE)),
