@@ -46,8 +46,6 @@ NAMED = AnomalyError, BackendUnavailable, BatchError, EscapedArray, TraceError
 """Errors that begin with the function, the device or the transformation that they are about."""
 OF_CHAINER = f"{PACKAGE}.functions", f"{PACKAGE}.links"
 """Modules of functions that Chainer has."""
-PERFORMED = r"(Invalid operation is performed in: )(\w+)(?= \(Forward\))"
-"""How an `InvalidType` begins, as in Chainer."""
 MAX_DEPTH = 100
 """Levels of nested sequences from which on a RecursionError is about them."""
 libraries = {"opt_einsum", "scipy"}
@@ -165,9 +163,9 @@ def _is_worded(error: Exception) -> bool:
 
 def _renamed(error: Exception, name: str, function: Function) -> str:
     """Return the text of an error with the name of the public function that the user called."""
-    if (found := re.match(PERFORMED, str(error.args[0]))) is not None:
-        label = name if function.__module__.startswith(OF_CHAINER[0]) else found[2]
-        return f"{found[1]}{label}{str(error.args[0])[found.end() :]}"
+    if str(error.args[0]).startswith("Invalid operation is performed in: "):  # Chainer's words
+        label = name if function.__module__.startswith(OF_CHAINER[0]) else r"\1"
+        return re.sub(r"(?<=performed in: )(\w+)", label, str(error.args[0]), count=1)
     head, _, rest = str(error.args[0]).partition(": ")
     frames = [frame for frame, _ in _steps(error)]
     inner = head.partition(".")[0] == "Variable" or any(

@@ -62,8 +62,6 @@ class Convertible(Declared):
         return self.shape[0]
 
     def __iter__(self) -> Iterator["Variable"]:
-        if not self.ndim:
-            raise TypeError("iteration over a 0-d Variable")
         for i in range(len(self)):
             yield self[i]
 
