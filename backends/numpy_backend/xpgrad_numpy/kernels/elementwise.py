@@ -163,7 +163,7 @@ def square_x(gy: Array, x: Array, /) -> Array:
 def expm1(x: Array, /) -> Array:
     """Return ``exp(x) - 1``; NumPy's function lacks the standard's values at complex infinities and NaNs."""
     y = np.expm1(x)
-    if x.dtype.kind != "c" or (finite := np.isfinite(x)).all():
+    if y.dtype in _ONES or y.dtype.kind != "c" or (finite := np.isfinite(x)).all():
         return y
     return np.where(finite, y, np.exp(x) - 1)
 
