@@ -6,6 +6,7 @@ import pytest
 import xpgrad
 from xpgrad import array_api
 from xpgrad.testing.arrays import on_host, placed
+from xpgrad.transforms import grad
 
 INF, NAN = np.inf, np.nan
 
@@ -103,3 +104,11 @@ def test_raw_and_recorded_gradients_of_one_complex_number_are_bit_equal(device, 
         y = getattr(array_api, name)(x)
         raw, recorded = (xpgrad.grad([y], [x], [g], enable_double_backprop=record)[0] for record in (False, True))
         assert on_host(raw) == on_host(recorded)
+
+
+@pytest.mark.filterwarnings("error::xpgrad.CompileWarning")
+def test_a_program_of_hypot_takes_the_origin(device):
+    slope = xpgrad.compile(grad(lambda x: array_api.sum(array_api.hypot(x, 2 * x))))
+    for x in [[1.0, 2.0]] * 3 + [[0.0, 2.0]] * 3:
+        found = slope(placed(np.asarray(x, "float32"), device))
+        assert on_host(found).tolist() == pytest.approx([0.0 if x[0] == 0 else 5**0.5, 5**0.5])
