@@ -85,7 +85,7 @@ class Structure:
         """
         if self.kind is None:
             return [tree]
-        given = _opened(tree)
+        given = opened(tree)
         if given is None or (given[0] is not self.kind and not {given[0], self.kind} <= {list, tuple}):
             got = "None" if tree is None else type(tree).__name__
             wanted = "None" if self.kind is type(None) else f"a {self.kind.__name__}"
@@ -122,9 +122,9 @@ def flatten(tree: Any) -> tuple[list[Any], Structure]:
 
 
 def _flattened(tree: Any, leaves: list[Any]) -> Structure:
-    opened = _opened(tree)
-    assert opened is not None
-    kind, keys, items = opened
+    found = opened(tree)
+    assert found is not None
+    kind, keys, items = found
     empty = None
     container = _container(kind)
     if isinstance(container, Container):
@@ -163,8 +163,8 @@ def leaves_in(tree: Any) -> list[Any]:
         elif container is dict:
             waiting.extend(item.values())
         elif container is not type(None):
-            opened: Any = _opened(item)  # no leaf
-            waiting.extend(opened[2])
+            found: Any = opened(item)  # no leaf
+            waiting.extend(found[2])
     return leaves
 
 
@@ -181,7 +181,7 @@ def where(path: Path) -> str:
     return " at " + "".join(f"[{key!r}]" for key in path) if path else ""
 
 
-def _opened(tree: Any) -> tuple[type, tuple[Any, ...], tuple[Any, ...]] | None:
+def opened(tree: Any) -> tuple[type, tuple[Any, ...], tuple[Any, ...]] | None:
     """Return type, keys and children of a container; None for a leaf."""
     kind: Any = type(tree)
     container = _container(kind)

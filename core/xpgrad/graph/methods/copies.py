@@ -9,6 +9,7 @@ from typing import Any
 
 from xpgrad.backend.current import get_device
 from xpgrad.backend.device import Device
+from xpgrad.backend.levels import innermost
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
 from xpgrad.errors import GraphError
@@ -18,7 +19,7 @@ from xpgrad.graph.slot import slot
 from xpgrad.graph.variable import Variable, as_array
 from xpgrad.types import Array
 
-OWN = ("__dict__", "__weakref__", "_array", "_grad", "_node")
+OWN = ("_array", "_grad", "_node")
 PASSING_ON = {"dataclasses"}
 """Packages whose deep copies are steps of a computation, where a root is a value like others; `interop` adds more."""
 new = object.__new__
@@ -31,8 +32,9 @@ def shallow(x: Variable) -> Variable:
     if in_graph(x):
         _record(copied, x)
     else:
+        _note_copy(x)
         copied._array, copied._node = x._array, leaf_node(copied, x._node.spec, x.requires_grad)
-    _complete(copied, x, attributes_of(x))
+    _complete(copied, x, attributes_of(x, *OWN))
     return copied
 
 
@@ -46,12 +48,13 @@ def deep(x: Variable, memo: dict[int, Any]) -> Variable:
     if in_graph(x) or (x._node.requires_grad and _caller() in PASSING_ON):
         _record(copied, x)
     else:
+        _note_copy(x)
         copied._array = None if x._array is None else plugins.backend_of(x._array).copy(x._array)
         copied._node = leaf_node(copied, x._node.spec, x.requires_grad)
     _complete(copied, x, {})
     import copy  # where this is called, it is imported already
 
-    _set_attributes(copied, {name: copy.deepcopy(value, memo) for name, value in attributes_of(x).items()})
+    _set_attributes(copied, {name: copy.deepcopy(value, memo) for name, value in attributes_of(x, *OWN).items()})
     return copied
 
 
@@ -80,7 +83,7 @@ def reduced(x: Variable) -> tuple[Any, ...]:
     array, grad = (None if a is None else transfer(a, host) for a in (x._array, as_array(grad)))
     place = x._node.intended_device() if x._array is None else plugins.backend_of(x._array).device_of(x._array)
     intended = None if extra is None or extra.device is None else str(extra.device)
-    return restored, (type(x), array, grad, x.name, x.requires_grad, str(place), attributes_of(x), intended)
+    return restored, (type(x), array, grad, x.name, x.requires_grad, str(place), attributes_of(x, *OWN), intended)
 
 
 def restored(
@@ -97,17 +100,25 @@ def restored(
     return x
 
 
-def attributes_of(x: Variable) -> dict[str, Any]:
-    """Return the attributes that subclasses and users have set on `x`, in slots or in its dictionary."""
-    found = dict(getattr(x, "__dict__", {}))
+def attributes_of(x: Any, *left_out: str) -> dict[str, Any]:
+    """Return the attributes of an object, in slots or in its dictionary."""
+    left_out += ("__dict__", "__weakref__")
+    found = {name: value for name, value in getattr(x, "__dict__", {}).items() if name not in left_out}
     for kind in type(x).__mro__:
         slots = kind.__dict__.get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
             if name.startswith("__") and not name.endswith("__"):
                 name = f"_{kind.__name__.lstrip('_')}{name}"
-            if name not in OWN and hasattr(x, name):
+            if name not in left_out and hasattr(x, name):
                 found[name] = getattr(x, name)
     return found
+
+
+def _note_copy(x: Variable) -> None:
+    """Note in a transformation that an outer Variable was copied: later calls would use the first call's copy."""
+    level = innermost()
+    if level is not None and x._array is not None and not level.holds(x._array):
+        level.note_outside("a Variable from outside was copied", "copy it, or its model, outside of the function")
 
 
 def _record(copied: Variable, x: Variable) -> None:

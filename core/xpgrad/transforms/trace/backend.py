@@ -89,6 +89,8 @@ class TraceBackend(TransformedBackend):
         if name == "repeat":  # its counts decide a shape
             counts = functools.partial(self.replaced, chosen=lambda x: x.values_for("it was a number of repetitions"))
             return lambda x, n, **kwargs: self.call(name, function, x, counts(n), **kwargs)
+        if name == "getitem":  # its masks do
+            return lambda x, *, index: self.call(name, function, x, index=self.replaced(index, self._mask))
         return functools.partial(self.call, name, function)
 
     @unfollowed
@@ -214,6 +216,10 @@ class TraceBackend(TransformedBackend):
             return self._of_unknown_shape("x[mask]", operator.getitem, (x, index), {})
         items = tuple(item.__index__() if type(item) is self.kind and not item.shape else item for item in items)
         return self.call("x[]", operator.getitem, x, items if type(index) is tuple else items[0])
+
+    def _mask(self, x: TracedArray) -> Any:
+        """Return an array of an index; a mask is guarded, if it is from outside."""
+        return x.values_for("it was a mask") if self.base.is_kind(x.dtype, "bool") else x
 
     def _of_unknown_shape(self, name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         found, _, _ = self._opened((args, kwargs))

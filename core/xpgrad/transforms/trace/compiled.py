@@ -20,7 +20,7 @@ from xpgrad.transforms.trace.eager import call_eagerly
 from xpgrad.transforms.trace.entry import entry
 from xpgrad.transforms.trace.executors import Options, checked_executor
 from xpgrad.transforms.trace.guards.guard import ABSENT, Guard
-from xpgrad.transforms.trace.guards.objects import ARRAY, OTHER, TRACED, kind_of
+from xpgrad.transforms.trace.guards.objects import ARRAY, OTHER, SIMPLE, TRACED, kind_of
 from xpgrad.transforms.trace.kinds import CacheInfo, Kind, Verify
 from xpgrad.transforms.trace.level import Unrecordable
 from xpgrad.transforms.trace.numbers import with_numbers
@@ -39,6 +39,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 MAX_VALUES = 4
 """How many values of a number have a program each before a warning names it."""
+MAX_TEXTS, NUMBERS = 16, (int, float, complex)
+"""How many texts and other constants have a program each before a warning names them."""
 MAX_ITEMS, MAX_SHOWN = 100, 20
 """How many items of a container are compared with their earlier values, and how many are shown of a stale program."""
 
@@ -155,7 +157,7 @@ class Compiled(Generic[P, R]):
         if failure is not None or not self._merged(trace, args, kwargs):
             kind = Kind(kinds.entry_of(trace, first=True), trace)
             if failure is not None:
-                self._give_up(kind, failure)
+                self._give_up(kind, failure, args, kwargs)
             elif trace.facts.numbers:
                 kind.loose = kinds.entry_of(trace, trace.facts.numbers.leaves)
             self._count_values(trace)
@@ -202,15 +204,16 @@ class Compiled(Generic[P, R]):
                 advice = "define it once"
             elif kind_of(x) is OTHER and x is not ABSENT:
                 advice = "keep one object, and set its attributes"
-            elif type(x) not in (int, float):
+            elif kind_of(x) is not SIMPLE:
                 continue
             code = getattr(getattr(x, "func", x), "__code__", None) if advice == "define it once" else None
             known = self._values.setdefault((place, code), set())
-            known.add(x if type(x) in (int, float) else id(x))
-            if len(known) == MAX_VALUES:
+            plain = kind_of(x) is SIMPLE and type(x) not in NUMBERS
+            known.add(repr(x)[:MAX_ITEMS] if plain else x if type(x) in NUMBERS else id(x))
+            if len(known) == (MAX_TEXTS if plain else MAX_VALUES):
                 outside = isinstance(source, Guard)
                 what = f"from outside, {source.title}," if outside else f"argument{where(source[1:])}"
-                self._warn(f"{MAX_VALUES} values of the {type(x).__name__} {what} have needed a program each: {advice}")
+                self._warn(f"{len(known)} values of the {type(x).__name__} {what} have needed a program each: {advice}")
 
     def _without_trace(self, error: Unrecordable, held: Snapshot, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Repeat a call without a level if its first run cannot be recorded, after undoing the effects of that run."""
@@ -232,11 +235,8 @@ class Compiled(Generic[P, R]):
             return self._eager(args, kwargs)
         leaves, structure = flatten((args, kwargs))
         made = Kind(entry(leaves, structure, error.level.sources, error.facts.guards.values()), None)
-        made.loose = entry(leaves, structure, (), ())
-        if sum(k.eager == text and k.loose is not None and k.loose(args, kwargs) is not None for k in self._kinds) > 2:
-            made.entry = made.loose  # what it reads changes at each call
         error.level.forget()
-        self._give_up(made, text)
+        self._give_up(made, text, args, kwargs)
         self._keep(made)
         return self._eager(args, kwargs)
 
@@ -276,7 +276,7 @@ class Compiled(Generic[P, R]):
                 )
                 if self._strict:
                     raise TraceError(f"compile: {self._name}: {other}")
-            self._give_up(kind, other)
+            self._give_up(kind, other, args, kwargs)
             return Runner(trace, self._options).first()
         found = kinds.entry_of(trace) if kind.ready is None else None  # before the arguments are forgotten
         runner = Runner(trace, self._options)
@@ -301,8 +301,11 @@ class Compiled(Generic[P, R]):
             StaleProgramWarning,
         )
 
-    def _give_up(self, kind: Kind, why: str) -> None:
-        kind.eager, kind.trace, kind.ready = why, None, None
+    def _give_up(self, kind: Kind, why: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        kind.eager, kind.trace, kind.ready, kind.loose = why, None, None, entry(*flatten((args, kwargs)), (), ())
+        same = (k.loose for k in self._kinds if k.eager == why and k is not kind and k.loose is not None)
+        if sum(loose(args, kwargs) is not None for loose in same) > 2:
+            kind.entry = kind.loose  # what it reads changes at each call
         self._warn(f"{why}. Calls with such arguments run without a program", once=True)
 
     def _warn(self, text: str, category: type[Warning] = CompileWarning, *, once: bool = False) -> None:

@@ -1,21 +1,35 @@
 """`call_eagerly`: a call without a program, of Variables in place of arrays, which changes the caller's containers."""
 
+import functools
 import operator
+import types
 from collections.abc import Callable
 from typing import Any
 
 from xpgrad.backend.plugins import plugins
+from xpgrad.graph.methods.copies import attributes_of
 from xpgrad.graph.variable import Variable
+from xpgrad.transforms.containers import container_of
 from xpgrad.transforms.leaves import is_array
 from xpgrad.transforms.trace.guards.effects import refill
 from xpgrad.transforms.trace.guards.guard import contents
-from xpgrad.transforms.trees import flatten, map_leaves
+from xpgrad.transforms.trees import Structure, flatten, map_leaves, opened
+
+DEFERRED = types.GeneratorType, map, filter, zip
+"""Results whose items are computed later."""
 
 
 def call_eagerly(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return the result of a function that takes Variables in place of arrays; of arrays it returns arrays."""
     given = any(isinstance(leaf, Variable) for leaf in flatten((args, kwargs))[0])
-    own = lambda x: x._array if not given and isinstance(x, Variable) and not x._node.requires_grad else x  # noqa: E731
+
+    def own(x: Any) -> Any:
+        if given:
+            return x
+        if type(x) in DEFERRED:
+            return map(functools.partial(map_leaves, own), x)
+        return x._array if isinstance(x, Variable) and not x._node.requires_grad else x
+
     entered = _Entered()
     try:
         return map_leaves(own, f(*map(entered.new, args), **{name: entered.new(x) for name, x in kwargs.items()}))
@@ -28,22 +42,20 @@ class _Entered:
 
     def __init__(self) -> None:
         self._new: dict[int, Any] = {}  # by the identity of the original object
-        self._old: dict[int, tuple[Any, Any, dict[str, Any]]] = {}  # by that of the new one, with its first attributes
+        self._old: dict[int, tuple[Any, Any, Any]] = {}  # by that of the new one, with its first contents
 
     def new(self, x: Any) -> Any:
         """Return an argument with Variables in place of arrays; one without arrays is passed as it is."""
         if id(x) not in self._new:
-            leaves, structure = flatten(x)
-            if type(x) in (list, tuple):
-                made = type(x)(map(self.new, x))
-            elif type(x) is dict:
-                made = {key: self.new(item) for key, item in x.items()}
-            else:
-                made = _variable(x) if structure.kind is None else structure.build([self.new(leaf) for leaf in leaves])
-            if structure.kind is not None and all(map(operator.is_, flatten(made)[0], leaves)):
-                made = x
+            made, (kind, keys, items) = x, opened(x) or (None, (), ())
+            found = [self.new(item) for item in items]
+            if kind is None:
+                made = _variable(x)
+            elif not all(map(operator.is_, items, found)):
+                made = Structure(kind, keys, (Structure(),) * len(keys), flatten(x)[1].empty).build(found)
+            whole = made is not x and container_of(type(x)) is not None
             self._new[id(x)] = made
-            self._old[id(made)] = x, made, dict(getattr(made, "__dict__", {}))
+            self._old[id(made)] = x, made, flatten(made) if whole else attributes_of(made)
         return self._new[id(x)]
 
     def leave(self, own: Callable[[Any], Any]) -> None:
@@ -53,11 +65,23 @@ class _Entered:
             return self._old[id(x)][0] if id(x) in self._old else map_leaves(own, x)
 
         for x, made, before in list(self._old.values()):
-            if isinstance(made, (list, dict)) and made is not x:
+            if made is x or isinstance(made, (Variable, tuple)):
+                continue
+            if isinstance(made, (list, dict)):
                 refill(x, tuple(map(old, contents(made))))
-            elif not isinstance(made, (Variable, tuple)) and made is not x:
-                now = getattr(made, "__dict__", {})
-                getattr(x, "__dict__", {}).update({k: old(y) for k, y in now.items() if before.get(k) is not y})
+            container = container_of(type(x))
+            if container is not None:
+                leaves, structure = before
+                same = structure.keys == container.keys(made) and container.same(made, structure.empty)
+                if same and all(map(operator.is_, leaves, flatten(made)[0])):
+                    continue
+                before, made = {}, map_leaves(own, made)
+            now = attributes_of(made)
+            for name in (name for name in before.keys() | now.keys() if before.get(name) is not now.get(name)):
+                if name in now:
+                    object.__setattr__(x, name, old(now[name]))
+                else:
+                    object.__delattr__(x, name)
 
 
 def _variable(leaf: Any) -> Any:

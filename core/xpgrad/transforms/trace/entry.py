@@ -10,6 +10,7 @@ from xpgrad.backend.current import current_device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.config import global_config, switches
+from xpgrad.graph.methods.copies import attributes_of
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.containers import container_of
 from xpgrad.transforms.leaves import is_array
@@ -192,8 +193,7 @@ def _check_rest(w: EntryWriter, structure: Structure, place: str) -> None:
     if container is not None:
         w.fail_if(f"not {w.name(container.same)}({place}, {w.name(structure.empty)})")
         return
-    rest = {name: value for name, value in vars(structure.empty).items() if name not in structure.keys}
-    for name, value in rest.items():
+    for name, value in attributes_of(structure.empty, *structure.keys).items():
         known = w.name(value)
         w.fail_if(f"not same({place}.{name}, {known}) and {place}.{name} != {known}")
 

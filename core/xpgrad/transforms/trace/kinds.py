@@ -81,7 +81,7 @@ def entry_of(trace: Trace, loosened: Collection[int] = (), *, first: bool = Fals
 
     The entry of a `first` run, which another one confirms, takes two arguments for one array only if they were one.
     """
-    writes = first or any(call.writes for call in trace.program.calls)
+    writes = first or trace.facts.identified or any(call.writes for call in trace.program.calls)
     kinds = [leaf.kind for leaf in trace.results] + [write.source.kind for write in trace.writes]
     returns = bool(trace.wanted or trace.ends) or "argument" in kinds
     given = trace.leaves, trace.arguments, trace.sources, trace.facts.guards.values()

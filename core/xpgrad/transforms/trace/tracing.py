@@ -1,5 +1,7 @@
 """`Trace`: one recorded run of a function, with its result, its program and its writes to Variables."""
 
+import operator
+import types
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -9,21 +11,23 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.config import called_with, global_config, switches
 from xpgrad.errors import EscapedArray, TraceError
 from xpgrad.graph.backward import grad as sweep
+from xpgrad.graph.methods.copies import attributes_of
 from xpgrad.graph.methods.cuts import GraphEnds
 from xpgrad.graph.methods.ending import UserLine
 from xpgrad.graph.variable import Variable, constant_variable
+from xpgrad.transforms.containers import container_of
 from xpgrad.transforms.leaves import is_array
 from xpgrad.transforms.surroundings import Surroundings
 from xpgrad.transforms.trace.array import TracedArray
 from xpgrad.transforms.trace.guards.events import following
-from xpgrad.transforms.trace.guards.guard import weaken
+from xpgrad.transforms.trace.guards.guard import same, weaken
 from xpgrad.transforms.trace.guards.numbers import Numbers
 from xpgrad.transforms.trace.guards.objects import is_small, random_states
 from xpgrad.transforms.trace.guards.observer import Observer
 from xpgrad.transforms.trace.level import Captured, InputSource, TraceLevel, Unrecordable
 from xpgrad.transforms.trace.program import Program, Value, values_in
 from xpgrad.transforms.trace.state import OuterState, is_place, without_state
-from xpgrad.transforms.trees import Structure, flatten, where
+from xpgrad.transforms.trees import Structure, flatten, opened, where
 from xpgrad.types import Array
 
 
@@ -281,9 +285,7 @@ class Trace:
 
     def _check_arguments(self, arguments: Any, entered: Sequence[Any]) -> None:
         """Raise if the function has changed a list or a dictionary of its arguments: it gets copies."""
-        leaves, structure = flatten(arguments)
-        paths = list(self.arguments.paths())
-        if paths == list(structure.paths()) and all(a is b for a, b in zip(leaves, entered, strict=True)):
+        if _fits(self.arguments, arguments) and all(map(operator.is_, flatten(arguments)[0], entered)):
             return
         raise TraceError(
             f"compile: {self.name} changed a list, dictionary or object that is an argument, which a program does not; "
@@ -319,7 +321,9 @@ class Trace:
         returned = f"compile: {self.name} returned {type(leaf).__name__}"
         if isinstance(leaf, (Iterator, Awaitable)):
             remedy = "return a list, or compile the function that is called for each part"
-            raise TypeError(f"{returned}, which runs later and in parts; {remedy}")
+            if isinstance(leaf, types.CoroutineType):
+                leaf.close()  # the repeated call returns another one
+            level.refuse(f"it returned a {type(leaf).__name__}, which runs later and in parts; {remedy}")
         if level.escapes_in(leaf):
             remedy = "return dictionaries, lists, tuples or dataclasses"
             raise TraceError(f"{returned}, which holds an array that cannot be returned in it; {remedy}")
@@ -401,6 +405,18 @@ class Trace:
             seen.add(id(array))
             own.append(array)
         return own
+
+
+def _fits(structure: Structure, x: Any) -> bool:
+    """Return whether a tree has the keys, labels and static fields of a structure."""
+    kind, keys, items = opened(x) or (None, (), ())
+    if kind is not structure.kind or keys != structure.keys or not all(map(_fits, structure.children, items)):
+        return False
+    container = None if kind is None else container_of(kind)
+    if container is not None:
+        return container.same(x, structure.empty)
+    first, now = (attributes_of(y, *keys) for y in (structure.empty, x))
+    return kind is None or (first.keys() == now.keys() and all(same(y, now[name]) for name, y in first.items()))
 
 
 def _is_of_level(error: BaseException) -> bool:

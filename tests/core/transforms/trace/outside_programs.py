@@ -352,6 +352,14 @@ STATES = {
         "p.h()", "s.v = 3.0"),
     "a setter that was missing": ("class C: pass\nc = C()\ndef h():\n    c.v = 2.0\n    return c.v", "h()",
         "C.__setattr__ = lambda c, n, v: object.__setattr__(c, n, v * 2)"),
+    "options of printing": ("np.set_printoptions(precision=3)\nw = np.array([1.23456789])",
+        "len(f'{w}') * len(str(w)) * len(np.array2string(w))", "np.set_printoptions(precision=8)"),
+    "a dataclass that is made inside": ("d = {'a': 2.0}\ndef h():\n    @dataclasses.dataclass\n"
+        "    class D: a: float = 1.0\n    return D(d['a']).a", "h()", "d['a'] = 3.0"),
+    "a base of a class that is made inside": ("class A: r = 2.0\ndef h():\n    class B(A): v = [1.0]\n"
+        "    B.v.append(2.0)\n    return B().r * B.r * sum(B.v)", "h()", "A.r = 3.0"),
+    "a precision that is set inside": ("import decimal\np = [5]\ndef h():\n    with decimal.localcontext() as c:\n"
+        "        c.prec = p[0]\n        return float(decimal.Decimal(1) / 3)", "h()", "p[0] = 2"),
     "an unpacked generator": ("a = [2.0]\ndef rows(): return (v for v in a)", "sum([*rows()]) * len({*rows()})",
         "a.append(3.0)"),
 }  # fmt: skip

@@ -1,6 +1,7 @@
 """Errors of users of compiled functions: each a clear error or the right result."""
 
 import collections
+import contextlib
 import dataclasses
 import enum
 import gc
@@ -107,6 +108,45 @@ class Sized:
     n: int = dataclasses.field(default=3, metadata={"static": True})
 
 
+@dataclasses.dataclass(slots=True)
+class Slotted(Sized):
+    items: object = None
+
+
+class Named(dict):
+    n = 3
+
+
+def sets(x, tree):
+    tree.n, tree.a = tree.n + 1, x * tree.n
+
+
+def appends(x, tree):
+    tree.items[0].append(x)
+    tree.items[1]["k"] = x * tree.n
+
+
+CHANGES = {
+    "a slot": (sets, lambda: Slotted(X)),
+    "a static field": (lambda x, tree: setattr(tree, "n", tree.n + 1), lambda: Sized(X)),
+    "a list in a list": (appends, lambda: Slotted(X, 3, [[X], {"k": X}])),
+    "an attribute of a dictionary": (lambda x, tree: setattr(tree, "n", tree.n + 1), lambda: Named(a=X)),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_an_argument_that_is_changed_is_as_an_eager_run_leaves_it(name):
+    change, make = CHANGES[name]
+    given, expected = make(), make()
+    compiled = compile(change)
+    for call in range(3):
+        with pytest.warns(CompileWarning, match="is an argument") if not call else contextlib.nullcontext():
+            compiled(X, given)
+        change(X, expected)
+    assert repr(given) == repr(expected)
+    assert given.n == expected.n
+
+
 Pair = collections.namedtuple("Pair", "a b")
 Colour = enum.Enum("Colour", "RED BLUE")
 
@@ -116,6 +156,7 @@ Colour = enum.Enum("Colour", "RED BLUE")
     [
         Sized(X),
         Sized(X, 4),
+        Slotted(X, 4, [X]),
         Pair(X, 1),
         Pair(X, X),
         collections.OrderedDict(b=X, a=X),
@@ -171,9 +212,23 @@ def test_generators_and_coroutines_raise(f):
 
 
 @pytest.mark.parametrize("f", [generator, lambda x: map(abs, [x]), lambda x: (y for y in [x])])
-def test_deferred_result_raises(f):
-    with pytest.raises(TypeError, match="runs later and in parts"):
-        compile(lambda x: f(x))(X)
+def test_deferred_result_is_computed_without_a_program(f):
+    with pytest.warns(CompileWarning, match="runs later and in parts"):
+        found = compile(lambda x: f(x))(X)
+    assert all(type(y) is type(X) for y in found)
+
+
+def test_two_arguments_that_are_one_array_are_told_from_two():
+    compiled = compile(lambda x, y: x * 2 if x is y else x * 3)
+    for same in False, False, True, True, False, True:
+        assert_near(compiled(X, X if same else X + 1), X * (2 if same else 3))
+
+
+def test_coroutine_is_returned_without_a_program():
+    with pytest.warns(CompileWarning, match="runs later and in parts"):
+        found = compile(lambda x: coroutine(x))(X)
+    with pytest.raises(StopIteration):
+        found.send(None)
 
 
 @pytest.mark.parametrize("f", [3, "f"])

@@ -1,5 +1,6 @@
 """Programs that read external state are never stale, for any kind of state and any place of reading."""
 
+import contextlib
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ import xpgrad
 from xpgrad import Variable
 from xpgrad import array_api as xp
 from xpgrad.testing.arrays import on_host
-from xpgrad.transforms import grad
+from xpgrad.transforms import grad, value_and_grad
 from xpgrad.transforms.trace.guards.facts import Facts
 
 pytestmark = pytest.mark.exhaustive(1)
@@ -108,6 +109,33 @@ def test_an_array_that_only_its_library_computes_is_state(device):
     np.testing.assert_allclose(found, 1 / (1 - 0.5 ** np.arange(1, 9)))
     assert step.cache_info().hits > 2
     assert float(on_host(Variable(state["steps"]).array)[0]) == 8.0
+
+
+MASK = np.array([True, False, True])
+
+
+def filled(x):
+    new = np.zeros(3)
+    new[MASK] = 2.0
+    return xp.sum(x * MASK * new)
+
+
+@pytest.mark.parametrize("f", [lambda x: xp.sum(x * MASK) + xp.sum(x[:, MASK] ** 2), filled], ids=["taken", "filled"])
+def test_a_mask_that_is_an_input_as_well_is_read(f):
+    x, compiled = np.ones((2, 3)), xpgrad.compile(value_and_grad(f), verify=False)
+    for call in range(8):
+        MASK[1] = call > 4
+        for got, expected in zip(compiled(x), value_and_grad(f)(Variable(x)), strict=True):
+            np.testing.assert_array_equal(got, expected.array)
+    assert compiled.cache_info().hits == 4
+
+
+def test_a_mask_among_the_arguments_decides_a_shape():
+    compiled = xpgrad.compile(grad(lambda x, mask: xp.sum(x[:, mask] ** 2)))
+    for call in range(4):
+        mask = np.array([True, False, call > 1])
+        with pytest.warns(xpgrad.CompileWarning, match="it was a mask") if not call else contextlib.nullcontext():
+            np.testing.assert_array_equal(compiled(np.ones((2, 3)), mask), [2.0 * mask] * 2)
 
 
 def test_appends_to_a_list_cost_the_same_each(monkeypatch):

@@ -243,7 +243,7 @@ def test_what_another_call_reads_is_the_state_that_the_last_one_left():
 def test_a_copy_of_a_model_that_a_call_makes_has_new_arrays_each_time():
     model = L.Linear(3, 2)
     compiled = compile(lambda x: copy.deepcopy(model)(x))
-    with pytest.warns(CompileWarning, match="other arrays from outside"):
+    with pytest.warns(CompileWarning, match="a Variable from outside was copied"):
         found = [compiled(X.astype("f4")) for _ in range(3)]
     np.testing.assert_allclose(values(found), [model(X.astype("f4")).array] * 3)
 

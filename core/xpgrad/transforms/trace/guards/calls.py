@@ -47,7 +47,11 @@ QUIET = frozenset(map(id, (*_QUIET, weakref.ref, classmethod, staticmethod)))
 """Functions that look at no items and no values."""
 CLOCKS = frozenset(["now", "today", "utcnow"])
 ASKED = frozenset(["isEnabledFor", "getEffectiveLevel", "get_type_hints"])
-"""Functions of ``logging``, whose others write messages, and of ``typing`` whose results depend on what is outside."""
+"""Functions of ``logging`` and of ``typing`` whose results depend on what is outside."""
+LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40, "exception": 40, "critical": 50, "log": None}
+"""Functions of ``logging`` that write messages of a level, or of the level that they get."""
+TEXTS = frozenset(["str", "repr", "format", "array2string", "array_repr", "array_str"])
+"""Functions whose results depend on the options by which a library prints arrays."""
 STATES = frozenset(["sys", "gc"])
 """Modules, written in C, whose functions give the state of the interpreter."""
 COPIES, LOOPS = (list, tuple, dict), (zip, enumerate, reversed)
@@ -83,6 +87,7 @@ IN_C = operator.attrgetter, types.BuiltinFunctionType, types.MethodWrapperType, 
 OF_NAMES = frozenset(map(id, [getattr, hasattr, setattr, delattr]))
 CACHES = (type(functools.lru_cache(len)),)
 DESCRIPTORS = types.MethodDescriptorType, types.WrapperDescriptorType
+NAMED = types.FunctionType, types.BuiltinFunctionType, type
 BUILTINS = (types.BuiltinFunctionType, *DESCRIPTORS, types.MethodWrapperType)
 
 
@@ -92,6 +97,8 @@ class Calls(Reads):
     def call(self, sh: Any, f: Any, args: Sequence[Any]) -> Any:
         """Return the known part of the result of calling `f` with the known parts of its arguments."""
         sh.calling = None
+        for x in args if isinstance(f, NAMED) and f.__name__ in TEXTS else ():
+            self.shown(x)
         for x in args:
             if isinstance(x, types.FunctionType):
                 sh.handed.setdefault(x.__code__, x)
@@ -107,11 +114,11 @@ class Calls(Reads):
         if isinstance(f, types.FunctionType):
             return self._function(sh, f, args)
         if isinstance(f, functools.partial):
-            sh.given, sh.keywords = (), {}
+            sh.given, sh.keywords = (*f.args, *sh.given), f.keywords | sh.keywords
             if f.keywords:
-                self.look(f.keywords, deep=False)
+                self.look(f.keywords if id(f) not in self.made else None, deep=False)
             self.know_all(f.args)
-            return self.call(sh, f.func, (*f.args, *args))
+            return self.call(sh, f.func, (*f.args, *args, *f.keywords.values()))
         special = SPECIAL.get(id(f))
         if special is not None:
             found = special(self, sh, args)
@@ -178,6 +185,10 @@ class Calls(Reads):
             return FRESH
         if module in ("logging", "typing") and f.__name__ in ASKED and not any(isinstance(x, Token) for x in args):
             self.read("setting", again := functools.partial(f, *sh.given, **sh.keywords), None, repr(again()))
+        if module == "logging" and f.__name__ in LEVELS:  # a message is written while a call is recorded, as by print
+            logger = next((x for x in args[:1] if hasattr(x, "isEnabledFor")), f.__globals__["root"])
+            level = LEVELS[f.__name__] or next((x for x in args[:2] if type(x) is int), 0)
+            self.read("call", is_enabled := type(logger).isEnabledFor, (logger, level), is_enabled(logger, level))
         if is_trusted(module):
             transforms = module.startswith(TRANSFORMS)
             self.use(args, numbers=not transforms)
@@ -254,7 +265,7 @@ class Calls(Reads):
         if issubclass(f, threading.Thread):
             self.refuse("it creates a thread, whose code is not followed")
         if f is decimal.Decimal:
-            self.read("setting", objects.rounding, None, repr(objects.rounding()))
+            self.read("setting", objects.rounding, None, self.rounding)
         called = isinstance(inherited(type(f), "__call__"), types.FunctionType)
         self.look_at_boxes(args)
         followed = f is types.SimpleNamespace
@@ -273,10 +284,8 @@ class Calls(Reads):
             for x in args:
                 self.look(x, arrays=not followed)
             self._draws(f, args)
-        if f in GETTERS and not any(isinstance(x, Token) for x in args):
-            getter = f(*args)
-            self.made[id(getter)] = getter
-            return getter
+        if f in (*GETTERS, functools.partial) and not any(isinstance(x, Token) or kind_of(x) is TRACED for x in args):
+            return self.like(f(*sh.given, **sh.keywords))
         if not is_ours(f.__module__) and f.__module__ != "builtins" and not called:
             return Token(True, self._danger(f, args), f)
         return MIXED if self._danger(f, args) else FRESH

@@ -41,8 +41,9 @@ class Facts:
     added, reads, steps : number or None, Counter, dict of list
         The operand of an assignment like ``a.n += 1`` whose result is about to be stored; how often numbers were read,
         and such operands, or None for other assignments, by their places.
-    locked : bool
-        Whether the call has entered a lock of Python, which programs do not enter.
+    locked, identified, rounding : bool, bool, str
+        Whether the call has entered a lock of Python, which programs do not enter; whether it has compared identities
+        of arrays; the settings of decimal numbers at its start.
     warnings, reason : list of str, str or None
         Reads that are not guarded, and why no guards can say whether a program fits.
     entered, made, known, passed : dict
@@ -58,9 +59,11 @@ class Facts:
         self.at: Any = None
         self.made, self.known, self.passed = dict[int, Any](), dict[int, Any](), dict[int, Any]()
         self.cached, self.entered = list[tuple[Any, tuple[Any, ...]]](), dict[tuple[int, Any], Any]()
-        self.seen, self.numbers, self.locked = set[Any](), Numbers(), False
+        self.seen, self.numbers = set[Any](), Numbers()
+        self.locked = self.identified = False
         self.added: Any = None
         self.reads, self.steps = collections.Counter[Any](), dict[Any, list[Any]]()
+        self.rounding = repr(objects.rounding())
 
     def refuse(self, why: str) -> None:
         """Note why the call has to run eagerly; the first reason counts."""
@@ -100,8 +103,8 @@ class Facts:
         if type(value) in COUNTED:
             self.reads[id(owner), name] += 1
         if id(owner) in self.made:
-            if kind in CLASS_KINDS and not isinstance(owner, type) and key not in getattr(owner, "__dict__", ()):
-                self.of_class(type(owner), key)
+            if kind in CLASS_KINDS and key not in getattr(owner, "__dict__", ()):
+                self.of_class(owner if isinstance(owner, type) else type(owner), key)
             return self._new(value)
         whole = self.effects.get((id(owner), name_of(None)))
         if whole is not None and whole.kind == "contents":  # it was changed as a whole, and its earlier contents count
@@ -115,7 +118,7 @@ class Facts:
         if place not in self.guards:
             self.guards[place] = Guard(kind, owner, key, value)
         if type(value) is decimal.Decimal:
-            self.read("setting", objects.rounding, None, repr(objects.rounding()))
+            self.read("setting", objects.rounding, None, self.rounding)
         return value
 
     def read_before(self, effect: Effect | None) -> None:
@@ -166,7 +169,10 @@ class Facts:
     def of_class(self, kind: type, name: str) -> None:
         """Note the class attributes read by an object that the call has created."""
         found = inherited(kind, name)
-        if not isinstance(found, objects.SLOTS) and not is_ours(kind.__module__) and kind.__module__ != "builtins":
+        if id(kind) in self.made:
+            for base in kind.__bases__ if name not in vars(kind) else ():
+                self.of_class(base, name)
+        elif not isinstance(found, objects.SLOTS) and not is_ours(kind.__module__) and kind.__module__ != "builtins":
             self.read("of class", kind, name, found)
 
     def write(self, kind: str, owner: Any, key: Any) -> None:
@@ -255,6 +261,13 @@ class Facts:
                     "that is no part of the program, which does not notice when they change: pass it as an argument, "
                     "or read a part of it"
                 )
+
+    def shown(self, x: Any) -> None:
+        """Note the options by which the library of an array shows it as text."""
+        backend = objects.backend_of(x) if kind_of(x) is ARRAY else None
+        options = None if backend is None else getattr(backend.namespace, "get_printoptions", None)
+        if options is not None:
+            self.read("setting", options, None, repr(options()))
 
     def state_of(self, x: Any) -> None:
         """Look at the arrays and numbers in an object of another library, such as a polynomial or a layer."""

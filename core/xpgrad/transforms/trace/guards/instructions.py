@@ -21,7 +21,7 @@ NULL = Token(True, False)
 INERT = (
     *("RESUME", "NOP", "CACHE", "COPY_FREE", "MAKE_CELL", "SETUP", "PUSH_EXC", "POP_", "JUMP", "RERAISE", "CHECK_"),
     *("END", "CLEANUP", "RAISE", "RETURN", "YIELD", "SEND", "DELETE_FAST", "CONVERT", "INSTRUMENTED"),
-    *("CALL_INTRINSIC_1", "LOAD_ASSERTION", "LOAD_BUILD_CLASS", "LOAD_LOCALS", "EXTENDED", "GEN_START", "WITH_EXCEPT"),
+    *("CALL_INTRINSIC_1", "LOAD_ASSERTION", "LOAD_LOCALS", "EXTENDED", "GEN_START", "WITH_EXCEPT"),
     *("PREP_RERAISE", "GET_AWAITABLE", "INTERPRETER_EXIT", "NOT_TAKEN"),
 )
 """Instructions, by the beginnings of their names, that read nothing of what they take."""
@@ -95,14 +95,16 @@ def load_global(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
 def load_name(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
     held = sh.frame.f_locals
     if name in held and held is not sh.frame.f_globals:
-        s.append(held[name])
+        sh.fresh.update(("__annotations__",))  # of the class that is being made
+        s.append(self.local(sh, name))
     else:
         load_global(self, sh, s, 0, name)
 
 
-def store_name(self: Calls, sh: Any, value: Any, name: str) -> None:
+def store_name(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
     if sh.frame.f_locals is sh.frame.f_globals:
         self.write("global", sh.frame.f_globals, name)
+    store_fast(self, sh, s, arg, name)
 
 
 def load_deref(self: Any, sh: Any, s: Stack, arg: Any, name: str) -> None:
@@ -166,15 +168,16 @@ def build_slice(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
 
 
 def store_subscript(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
-    key, owner = s.pop(), s.pop()
-    self.use(s[-1:], numbers=False)
-    _set_item(self, owner, key, s.pop())
+    key, owner, value = s.pop(), s.pop(), s.pop()
+    self.use((value,), numbers=False)
+    if kind_of(owner) is ARRAY:  # by its library, which records nothing
+        self.look_at_index((key, value), arrays=True)
+    _set_item(self, owner, key, value)
 
 
 def store_slice(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
-    del s[-2:]
-    owner = s.pop()
-    _set_item(self, owner, slice(None), s.pop())
+    s[-2:] = [slice(None)]
+    store_subscript(self, sh, s, arg, value)
 
 
 def _set_item(self: Calls, owner: Any, key: Any, value: Any = None) -> None:
@@ -306,6 +309,7 @@ def build_string(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
 def format_value(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
     n = 2 if arg and arg & 4 else 1
     sh.waits = kind_of(s[-n]) is OTHER
+    self.shown(s[-n])
     plain = not arg & 3 and all(type(x) in (str, int, float) for x in s[-n:])
     replace(self, s, n, True, format(*s[-n:]) if plain else FRESH)
 
@@ -398,7 +402,7 @@ RULES: dict[str, Rule] = {
     "DELETE_SUBSCR": delete_subscript,
     "BUILD_SLICE": build_slice, "UNARY_NEGATIVE": ops.negative, "UNARY_INVERT": ops.unary, "UNARY_NOT": ops.to_bool,
     "BINARY_OP": ops.binary, "COMPARE_OP": ops.compare,
-    "IS_OP": lambda self, sh, s, arg, value: replace(self, s, 2, False, FRESH),
+    "IS_OP": ops.identity,
     "CONTAINS_OP": ops.contains, "GET_ITER": get_iter, "GET_YIELD_FROM_ITER": yield_from,
     "FOR_ITER": for_iter, "UNPACK_SEQUENCE": unpack, "UNPACK_EX": unpack_rest, "BUILD_LIST": build(lambda n: n, list),
     "BUILD_SET": build(lambda n: n, set), "BUILD_TUPLE": build_tuple,
@@ -414,8 +418,9 @@ RULES: dict[str, Rule] = {
     "CALL": call, "CALL_FUNCTION_EX": call_function_ex,
     "YIELD_VALUE": lambda self, sh, s, arg, value: self.look_at_boxes(s[-1:]),  # other code may read its items
     "RETURN_VALUE": lambda self, sh, s, arg, value: None,  # `Observer.finish` handles the returned value
-    "STORE_NAME": lambda self, sh, s, arg, name: store_name(self, sh, s.pop(), name),
-    "DELETE_NAME": lambda self, sh, s, arg, name: store_name(self, sh, None, name),
+    "STORE_NAME": store_name,
+    "DELETE_NAME": lambda self, sh, s, arg, name: store_name(self, sh, [FRESH], arg, name),
+    "LOAD_BUILD_CLASS": lambda self, sh, s, arg, value: s.append(__build_class__),
     "STORE_GLOBAL": lambda self, sh, s, arg, name: self.write("global", sh.frame.f_globals, name),
     "DELETE_GLOBAL": delete_global,
     "DELETE_DEREF": lambda self, sh, s, arg, name: store_deref(self, sh, [*s, FRESH], arg, name),

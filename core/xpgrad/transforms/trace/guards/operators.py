@@ -150,9 +150,16 @@ def compare(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
         s[-2:] = [FRESH]
 
 
+def identity(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    """Follow ``a is b``."""
+    self.identified |= all(isinstance(x, Token) or kind_of(x) is TRACED for x in s[-2:])
+    replace(self, s, 2, False, FRESH)
+
+
 def contains(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
     """Follow ``key in box``."""
     key, box = s[-2:]
+    self.identified |= kind_of(key) is TRACED  # which is looked for by its identity first
     self.numbers.use((key, box))
     sh.waits = True
     hashed = kind_of(box) is BOX and (hasattr(box, "keys") or isinstance(box, (set, frozenset)))

@@ -1,14 +1,18 @@
 """`SPECIAL`: the values read and set by functions of Python that are like instructions: `getattr`, `len`, `type`."""
 
+import abc
 import contextvars
+import enum
 import functools
 from collections.abc import Sequence
 from typing import Any
 
 from xpgrad.transforms.trace.guards.guard import ABSENT
 from xpgrad.transforms.trace.guards.objects import ARRAY, BOX, OTHER, VIEW, kind_of
-from xpgrad.transforms.trace.guards.stack import FRESH, UNSEEN, Token
+from xpgrad.transforms.trace.guards.stack import FRESH, MIXED, UNSEEN, Token
 from xpgrad.transforms.trace.guards.trust import is_ours
+
+METACLASSES = type, abc.ABCMeta, enum.EnumMeta
 
 
 def _getattr(self: Any, sh: Any, args: Sequence[Any]) -> Any:
@@ -71,6 +75,11 @@ def _dir(self: Any, sh: Any, args: Sequence[Any]) -> Any:
     return FRESH
 
 
+def _build_class(self: Any, sh: Any, args: Sequence[Any]) -> Any:
+    plain = not sh.named and all(type(x) in METACLASSES for x in args[2:])
+    return MIXED if plain else UNSEEN  # another metaclass may return a class that exists
+
+
 def _len(self: Any, sh: Any, args: Sequence[Any]) -> Any:
     x, kind = args[0], kind_of(args[0])
     if (kind is BOX and not isinstance(x, (tuple, frozenset))) or (kind is ARRAY and self.knows(x)):
@@ -84,7 +93,7 @@ def _len(self: Any, sh: Any, args: Sequence[Any]) -> Any:
 
 _RULES: list[tuple[Any, Any]] = [
     (getattr, _getattr), (hasattr, _hasattr), (super, _super),
-    (type, _type), (len, _len), (dir, _dir), (isinstance, _isinstance),
+    (type, _type), (len, _len), (__build_class__, _build_class), (dir, _dir), (isinstance, _isinstance),
     (issubclass, _issubclass),
     *((f, lambda self, sh, args: self.assign(sh, *args[:2]) or FRESH) for f in (setattr, delattr)),
     (vars, lambda self, sh, args: self.attribute(sh, args[0], "__dict__") if args else NotImplemented),
