@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import alone, peers
+from benchmarks import alone, peers, roofline
 
 Data = Mapping[str, Any]
 Run = Callable[[], Sequence[Any]]
@@ -73,8 +73,10 @@ class Case:
 
 @dataclass
 class Row:
-    """One measured quantity of one contestant; `ratios` and `verdicts` have the ratio and the outcome for each
-    limit."""
+    """One measured quantity of one contestant; `ratios` and `verdicts` have the ratio and the outcome for each limit.
+
+    `bound` is the least possible value, and `instructions` the number of instructions of Python, see `roofline`.
+    """
 
     case: str
     contestant: str
@@ -85,6 +87,8 @@ class Row:
     per_t: float | None = None
     verdicts: dict[str, bool] = field(default_factory=dict)
     ratios: dict[str, float] = field(default_factory=dict)
+    bound: float | None = None
+    instructions: int | None = None
 
 
 @dataclass
@@ -113,11 +117,12 @@ class Workload:
         """
         report = Report(self.title)
         for number, case in enumerate(self.cases):
-            _run_case(case, report, 1.0 if quick else 6.0 if cores == 1 else 4.0, cores)
+            _run_case(name, case, report, 1.0 if quick else 6.0 if cores == 1 else 4.0, cores)
             if case.alone and cores == 1:
                 _add_alone(name, number, case, report, 0.2 if quick else 1.0)
         if self.finish is not None and cores == 1:
             self.finish(report, quick)
+        roofline.add_notes(name, report)
         report.notes = list(dict.fromkeys(report.notes))
         return report
 
@@ -145,15 +150,16 @@ def warm(name: str, run: Run) -> None:
         peers.settle()
 
 
-def _run_case(case: Case, report: Report, seconds: float, cores: int) -> None:
+def _run_case(name: str, case: Case, report: Report, seconds: float, cores: int) -> None:
     runs = _verified(case, report)
     scale = SCALES[case.unit] / case.operations
     clock = time.process_time if cores == 1 else time.perf_counter
     rows = [
-        Row(case.name, name, case.unit, min(times) * scale, median(times) * scale)
-        for name, times in _interleave(runs, seconds, clock).items()
+        Row(case.name, contestant, case.unit, min(times) * scale, median(times) * scale)
+        for contestant, times in _interleave(runs, seconds, clock).items()
     ]
     judge(rows, case.limits_on(cores))
+    roofline.add_bounds(name, cores, runs, scale, rows)
     report.rows += rows
 
 

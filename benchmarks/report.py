@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.peers import DISTRIBUTIONS
 
-HEADINGS = ("case", "contestant", "unit", "min", "median", "/h", "/t", "pass")
+HEADINGS = ("case", "contestant", "unit", "min", "median", "/h", "/t", "bound", "instructions", "pass")
 
 
 def table(name: str, report: dict[str, Any]) -> str:
@@ -25,7 +25,7 @@ def table(name: str, report: dict[str, Any]) -> str:
 
 
 def _align(column: int, cell: str, width: int) -> str:
-    return cell.rjust(width) if 3 <= column <= 6 else cell.ljust(width)
+    return cell.rjust(width) if 3 <= column < len(HEADINGS) - 1 else cell.ljust(width)
 
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
@@ -36,7 +36,9 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
         for limit, kept in row["verdicts"].items()
     )
     numbers = (f"{row[key]:.4g}" for key in ("minimum", "median"))
-    return (row["case"], row["contestant"], row["unit"], *numbers, *ratios, verdicts)
+    bound = "" if row["bound"] is None else f"{row['bound']:.3g}"
+    executed = "" if row["instructions"] is None else f"{row['instructions']:,}"
+    return (row["case"], row["contestant"], row["unit"], *numbers, *ratios, bound, executed, verdicts)
 
 
 def environment() -> dict[str, Any]:
