@@ -51,11 +51,9 @@ class LBFGS(Optimizer):
     ) -> None:
         super().__init__()
         self.hyperparam = Hyperparameter()
-        for name, value in (
-            ("max_iter", max_iter), ("max_eval", max_eval), ("gtol", gtol), ("ftol", ftol),
-            ("history_size", history_size),
-        ):  # fmt: skip
-            setattr(self.hyperparam, name, value)
+        vars(self.hyperparam).update(
+            max_iter=max_iter, max_eval=max_eval, gtol=gtol, ftol=ftol, history_size=history_size
+        )
         self.result: Any = None
 
     def update(self, lossfun: Callable[..., Any] | None = None, *args: Any, **kwds: Any) -> None:
@@ -138,13 +136,8 @@ class LBFGS(Optimizer):
             return float(loss.array if isinstance(loss, Variable) else loss), _vector(grads)
 
         h, start = self.hyperparam, _vector([param.array for param in params])
-        options = {
-            "maxiter": h.max_iter,
-            "maxfun": h.max_eval,
-            "gtol": h.gtol,
-            "ftol": h.ftol,
-            "maxcor": h.history_size,
-        }
+        options = {"maxiter": h.max_iter, "maxfun": h.max_eval, "gtol": h.gtol, "ftol": h.ftol}
+        options["maxcor"] = h.history_size
         try:
             result = minimize(evaluated, start, jac=True, method="L-BFGS-B", options=options)
             _set(params, result.x)

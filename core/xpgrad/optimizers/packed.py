@@ -1,7 +1,7 @@
 """Small parameters, updated together as one array: one library call costs as much for all as for one parameter."""
 
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad.backend.executors import RowKernel
@@ -37,12 +37,12 @@ class Pack:
 
     def __init__(self, params: Sequence[Parameter], formula: type[Formula], names: Sequence[str]) -> None:
         self.params, self.names = params, names
-        self.keys = [(name, f"state {name}") for name in names]
         self.spec = spec = params[0]._node.spec
         backend = spec.backend
         self.assign = backend.follow(operator.setitem)
         self.arrays = [param._array for param in params]
         self.parts: list[dict[str, Array]] = []
+        self.kept: Sequence[Sequence[Array]] = [()] * len(params)
         self.apart = apart(params)
         if not self.apart:
             return
@@ -55,26 +55,20 @@ class Pack:
             stop = start + param.size
             self.parts.append({key: reshape(x[start:stop], param.shape) for key, x in self.memory.items()})
             start = stop
-        for rule, part in zip(self._rules(), self.parts, strict=True):
-            for name in names:
-                self.assign(part[f"state {name}"], ..., rule._state[name])
-                rule._state[name] = part[f"state {name}"]
-
-    def _rules(self) -> Iterable[Any]:
-        return [param.update_rule for param in self.params]
+        self.kept = [[part[f"state {name}"] for name in names] for part in self.parts]
+        for param, kept in zip(params, self.kept, strict=True):
+            for name, array in zip(names, kept, strict=True):
+                self.assign(array, ..., param.update_rule._state[name])
+                param.update_rule._state[name] = array
 
     def holds(self) -> bool:
         """Return whether no parameter and no state was replaced: the states are parts of the common arrays."""
-        for param, array in zip(self.params, self.arrays, strict=True):
-            if param._array is not array:
-                return False
-        for param, part in zip(self.params, self.parts, strict=self.apart):
+        for param, array, kept in zip(self.params, self.arrays, self.kept, strict=True):
             state = param.update_rule._state
-            if state is None:
+            if param._array is not array or state is None:
                 return False
-            for name, key in self.keys:
-                if state.get(name) is not part[key]:
-                    return False
+            if not all(map(operator.is_, map(state.get, self.names), kept)):
+                return False
         return True
 
     def update(self, formula: type[Formula], c: Numbers) -> None:
@@ -97,19 +91,28 @@ class Joined:
         See `Programs.joint`.
     """
 
-    def __init__(self, params: Sequence[Parameter], kernel: RowKernel, names: Sequence[str]) -> None:
-        self.kernel = kernel
-        states = [param.update_rule._state for param in params]
-        self.kept = [(each, each._array, s, [*s.values()]) for each, s in zip(params, states, strict=True)]
-        arrays = [[array, *(s[name] for name in names)] for _, array, s, _ in self.kept]
+    def __init__(self, params: Sequence[Parameter], kernel: RowKernel, names: Sequence[str], key: Any) -> None:
+        self.kernel, self.key = kernel, key  # common to the parameters
+        rules = [param.update_rule for param in params]
+        self.formula, self.parent = rules[0].formula, rules[0].hyperparam._parent
+        self.kept = [(x, x._array, r, r._state, [*r._state.values()]) for x, r in zip(params, rules, strict=True)]
+        arrays = [[array, *(state[name] for name in names)] for _, array, _, state, _ in self.kept]
         self.run = programs_of(params[0]._node.spec.backend).joint(kernel, arrays)
 
-    def holds(self) -> bool:
-        """Return whether parameters and states have still these arrays."""
-        for param, array, state, arrays in self.kept:
-            if param._array is not array or param.update_rule._state is not state or len(state) != len(arrays):
+    def holds(self, params: Sequence[Parameter]) -> bool:
+        """Return whether these are the parameters, with the same arrays, states and numbers of updates."""
+        if len(params) != len(self.kept):
+            return False
+        t, formula, parent = self.kept[0][2].t, self.formula, self.parent
+        for param, (_, array, rule, state, arrays) in zip(params, self.kept, strict=True):
+            if param._array is not array or param.update_rule is not rule or rule.t != t:
                 return False
-            if not all(map(operator.is_, state.values(), arrays)):
+            if rule.formula is not formula or rule.hyperparam._parent is not parent or not rule.is_plain():
+                return False
+            extra = param._node.extra
+            if rule._state is not state or (extra is not None and extra.loss_scale is not None):
+                return False
+            if len(state) != len(arrays) or not all(map(operator.is_, state.values(), arrays)):
                 return False
         return True
 
@@ -120,6 +123,7 @@ class Packs:
     def __init__(self) -> None:
         self.known: dict[Any, Pack] = {}
         self.joined: dict[Any, Joined] = {}
+        self.last: Joined | None = None  # the group that compiled code updated last: usually all parameters
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Packs, ()  # copies of states are no parts of common arrays
@@ -132,6 +136,10 @@ class Packs:
         if live:
             return lambda: list(params)
         groups: dict[Any, list[Parameter]] = {}
+        if self.last is not None and self.last.holds(params):
+            groups[0, *self.last.key], params = [*params], []
+        else:
+            self.last = None
         last, members, others = None, list[Parameter](), []
         writable: dict[type, bool] = {}
         for param in params:
@@ -151,7 +159,8 @@ class Packs:
                 others.append(param)
                 if rule is not None and rule.enabled and param._grad is not None:
                     rule.hold(param)
-        updates = [self._prepared(group, key[1:]) for key, group in groups.items()]
+        joined, self.last = self.last, None
+        updates = [self._prepared(group, key[1:], joined) for key, group in groups.items()]
 
         def update() -> list[Parameter]:
             for each in updates:
@@ -160,12 +169,12 @@ class Packs:
 
         return update
 
-    def _prepared(self, group: list[Parameter], key: Any) -> Callable[[], None]:
-        """Return a function that updates the parameters of a group."""
+    def _prepared(self, group: list[Parameter], key: Any, last: Joined | None) -> Callable[[], None]:
+        """Return a function that updates the parameters of a group; if `last` is given, it is that group, and holds."""
         rule, spec = group[0].update_rule, group[0]._node.spec
         t = rule.t + 1
         c = prepared(rule.formula.coefficients(rule.hyperparam.at(t), t), spec)
-        step = self._joined(group, key, c) or self._packed(group, key, c)
+        step = self._joined(group, key, c, last) or self._packed(group, key, c)
 
         def update() -> None:
             step()
@@ -174,29 +183,28 @@ class Packs:
 
         return update
 
-    def _joined(self, group: list[Parameter], key: Any, c: Numbers) -> Callable[[], None] | None:
+    def _joined(self, group: list[Parameter], key: Any, c: Numbers, last: Joined | None) -> Callable[[], None] | None:
         """Return a function that updates the parameters of a group by compiled code, or None."""
         rule, spec = group[0].update_rule, group[0]._node.spec
         if rule._state is None:  # the first update makes the states
             return None
-        key = key, *map(id, group)
-        joined = self.joined.get(key)
+        joined = last or self.joined.get((key, *map(id, group)))
         if joined is not None and joined.run is None and rule.t % RETRY:
             return None
         kernel, numbers = FormulaStep(rule.formula, [*rule._state], c, spec).kernel()
         if kernel is None:
             return None
-        if joined is None or joined.run is None or joined.kernel is not kernel or not joined.holds():
+        if joined is None or joined.run is None or joined.kernel is not kernel or not (last or joined.holds(group)):
             for param in group:
                 param.update_rule.prepare(param)
             if any(param.update_rule._state.keys() != rule._state.keys() for param in group):
                 return None
             if len(self.joined) >= MAX_JOINED:  # other parameters may get gradients in each step
                 self.joined.clear()
-            joined = self.joined[key] = Joined(group, kernel, [*rule._state])
+            joined = self.joined[key, *map(id, group)] = Joined(group, kernel, [*rule._state], key)
         if joined.run is None:
             return None
-        run: Any = joined.run
+        self.last, run = joined, joined.run
 
         def update() -> None:
             if not run([gradient(param) for param in group], numbers):
@@ -207,10 +215,8 @@ class Packs:
 
     def _packed(self, group: list[Parameter], key: Any, c: Numbers) -> Callable[[], None]:
         """Return a function that updates the small parameters of a group together, and the others."""
-        small: list[Parameter] = []
-        large: list[Parameter] = []
-        for param in group:
-            (small if param._node.spec.size <= MAX_PACKED else large).append(param)
+        small = [param for param in group if param._node.spec.size <= MAX_PACKED]
+        large = [param for param in group if param._node.spec.size > MAX_PACKED]
         pack = self._pack(small, key) if len(small) > 1 else None
         if pack is not None and not pack.apart:
             pack, large = None, group

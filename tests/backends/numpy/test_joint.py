@@ -1,5 +1,6 @@
 """Steps of optimizers in C: the bits of NumPy's steps, after any change of parameters, gradients and states."""
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from tests.core.optimizers.problems import OPTIMIZERS, made
 
 from xpgrad import GradientMethod, Link, Parameter
+from xpgrad.optimizers.hyperparameter import Hyperparameter
 from xpgrad_numpy.kernels import joint, rows
 
 SHAPES = [(5, 1031), (70, 61), (3,), (520, 523)]
@@ -108,11 +110,43 @@ def share_an_array(model: Any) -> None:
 
 
 def lose_a_gradient(model: Any) -> None:
-    model.p2.cleargrad()
+    model.p3.cleargrad()
 
 
 def forget_a_state(model: Any) -> None:
     model.p2.update_rule._state = None
+
+
+def disable_a_rule(model: Any) -> None:
+    model.p1.update_rule.enabled = False
+
+
+def replace_a_rule(model: Any) -> None:
+    model.p2.update_rule = copy.deepcopy(model.p1.update_rule)
+    model.p2.update_rule.t, model.p2.update_rule._state = 2, None
+
+
+def repeat_a_step(model: Any) -> None:
+    model.p2.update_rule.t -= 1
+
+
+def replace_hyperparameters(model: Any) -> None:
+    parent = Hyperparameter(model.p1.update_rule.hyperparam.parent)
+    parent.alpha = 0.5
+    model.p1.update_rule.hyperparam = Hyperparameter(parent)
+
+
+def replace_a_formula(model: Any) -> None:
+    model.p1.update_rule.formula = Halved
+
+
+def scale_a_loss(model: Any) -> None:
+    model.p1._node.own_extra().loss_scale = 4.0
+
+
+def swap_parameters(model: Any) -> None:
+    with model.init_scope():
+        model.p1, model.p3 = model.p3, model.p1
 
 
 @pytest.mark.parametrize(
@@ -126,6 +160,13 @@ def forget_a_state(model: Any) -> None:
         share_an_array,
         lose_a_gradient,
         forget_a_state,
+        disable_a_rule,
+        replace_a_rule,
+        repeat_a_step,
+        replace_hyperparameters,
+        replace_a_formula,
+        scale_a_loss,
+        swap_parameters,
     ],
 )
 def test_after_a_change_steps_are_the_same(change: Change, groups: Any) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from xpgrad.plugin import RowFunction, RowKernel, run_all, threads
 from xpgrad.types import Array, Dtype
-from xpgrad_numpy.kernels.rows import LINE, LONG, ORDERED, POINTER, SHARED, RowLibrary, address
+from xpgrad_numpy.kernels.rows import FIRST, LINE, LONG, ORDERED, POINTER, SHARED, RowLibrary, address
 
 LEAST = 2**12
 """Number of all elements from which the kernel is compiled or loaded."""
@@ -81,12 +81,12 @@ class Joint:
 
     def __call__(self, arrays: Sequence[Array], numbers: Sequence[Any]) -> bool:
         """Replace the arrays, unless one of the given arrays, one for each group, is not in C order."""
-        dtype, addresses, place = self.numbers.dtype, self.addresses, self.place
+        dtype, addresses, place, width = self.numbers.dtype, self.addresses, self.place, self.width
         for x, shape in zip(arrays, self.shapes, strict=True):
             if x.shape != shape or (x.dtype is not dtype and x.dtype != dtype) or x.flags.num & ORDERED != ORDERED:
                 return False
-            addresses[place] = address(x)
-            place += self.width
+            addresses[place] = POINTER.from_address(id(x) + FIRST).value  # as `address`, without a call for each
+            place += width
         for i, number in enumerate(numbers):
             self.numbers[i] = number
         if not self.each(addresses, self.sizes, len(self.groups), self.width):
