@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 ON_NUMPY = "h", "xpgrad", "plain"
+TRACED = 0.1
+"""Seconds of the longest call whose instructions are counted, which takes a hundred times as long."""
 
 
 class Work(NamedTuple):
@@ -158,7 +160,7 @@ def add_bounds(name: str, cores: int, runs: Mapping[str, Callable[[], Any]], sca
     at = rates(cores)
     least = max(known.products / at.products, known.size / at.memory)
     for row in rows:
-        if row.contestant.split()[0] in ON_NUMPY:
+        if row.contestant.split()[0] in ON_NUMPY and row.minimum < TRACED * scale:
             row.instructions = instructions(runs[row.contestant])
         row.bound = (least + (row.instructions or 0) * at.instruction) * scale or None
 
