@@ -58,13 +58,14 @@ def without(function: Any, rule: str, *args: Any, **parameters: Any) -> Any:
 
 
 def assert_same(function: Any, *args: Any, rule: str = "", **parameters: Any) -> Any:
-    """Compare a kernel in C with NumPy, to the bit, and return its result."""
+    """Compare a kernel in C with NumPy, to the bit, and return its result, which is a view only if NumPy's is."""
     result, expected = function(*args, **parameters), without(function, rule, *args, **parameters)
     assert result is not NotImplemented
     pairs = zip(result, expected, strict=True) if isinstance(result, tuple) else [(result, expected)]
     for y, wanted in pairs:
         text = f"{rule or function.__name__} {np.shape(args[0])}"
         np.testing.assert_array_equal(y, wanted, strict=True, err_msg=text)
+        assert BACKEND.is_view(wanted) or not BACKEND.is_view(y), text  # sweeps and programs copy views
     return result
 
 
@@ -100,6 +101,7 @@ def test_kernels_agree_with_numpy_to_the_bit(rng: np.random.Generator, dtype: st
             y, wanted = rows.sums(x, along, keepdims), np.add.reduce(x, along, keepdims=keepdims)
             if np.isfinite(wanted).all():
                 np.testing.assert_array_equal(y, wanted, strict=True)
+                assert not BACKEND.is_view(y)
             else:
                 assert y is NotImplemented
         assert_same(neural.relu, x)
@@ -151,6 +153,7 @@ def assert_together(gy: Any, x: Any, gamma: Any, mean: Any, inverse: Any, axes: 
         for each, wanted in zip(found, expected, strict=True):
             np.testing.assert_array_equal(each, wanted, strict=True)
             np.testing.assert_array_equal(np.signbit(each), np.signbit(wanted))
+            assert not BACKEND.is_view(each)
 
 
 @pytest.mark.usefixtures("_compiled")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from xpgrad.types import Array, Shape
-from xpgrad_numpy.kernels.rows import LARGE, run
+from xpgrad_numpy.kernels.rows import LARGE, reshaped, run
 
 _add: Any = np.add.reduce
 Axes = tuple[int, ...]
@@ -72,7 +72,7 @@ def normalized(x: Array, gamma: Array, beta: Array, mean: Array, inverse: Array,
     """Return ``(x - mean) * inverse * gamma + beta``, or `NotImplemented`."""
     if grouped(x, axis, gamma.shape) and beta.shape == gamma.shape:
         y = run_rows("normalized_channels", *_ungrouped(x, gamma, beta, mean, inverse))
-        return NotImplemented if y is NotImplemented else y.reshape(x.shape)
+        return NotImplemented if y is NotImplemented else reshaped(y, x.shape)
     return run_rows("normalized_channels", x, gamma, beta, mean, inverse) if suits(x, axis) else NotImplemented
 
 
@@ -87,7 +87,7 @@ def normalized_together(gy: Array, x: Array, gamma: Array, mean: Array, inverse:
     found = _gradients("channel_sums", gy, x, gamma, mean, inverse, axis) if gamma.size > 1 else NotImplemented
     if found is NotImplemented:
         return NotImplemented
-    return found[0], *(_add(each, 0).reshape(gamma.shape) for each in found[1])
+    return found[0], *(reshaped(_add(each, 0), gamma.shape) for each in found[1])
 
 
 def _gradients(name: str, gy: Array, x: Array, gamma: Array, mean: Array, inverse: Array, axis: Axes) -> Any:
@@ -105,7 +105,7 @@ def _gradients(name: str, gy: Array, x: Array, gamma: Array, mean: Array, invers
     else:
         count = math.prod(x.shape[2:])
         means = [_spread(x, total(each.reshape(*x.shape[:3], 1), (2,)) / count) for each in sums[:2]]
-    return run_rows("projected", *arrays, *means).reshape(x.shape), sums[2:]
+    return reshaped(run_rows("projected", *arrays, *means), x.shape), sums[2:]
 
 
 def normalized_gamma(gy: Array, x: Array, shape: Shape, mean: Array, inverse: Array, axis: Axes) -> Any:
@@ -116,7 +116,7 @@ def normalized_gamma(gy: Array, x: Array, shape: Shape, mean: Array, inverse: Ar
     elif not suits(x, axis) or math.prod(shape) != x.shape[1]:
         return NotImplemented
     sums = run_rows("gamma_sums", gy, x, mean, inverse)
-    return NotImplemented if sums is NotImplemented else _add(sums, 0).reshape(shape)
+    return NotImplemented if sums is NotImplemented else reshaped(_add(sums, 0), shape)
 
 
 def scale_and_shift(x: Array, gamma: Array, beta: Array) -> Any:

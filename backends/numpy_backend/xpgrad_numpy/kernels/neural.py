@@ -11,7 +11,7 @@ from xpgrad_numpy.buffers import on_rows
 from xpgrad_numpy.kernels.elementwise import IN_PLACE_FROM
 from xpgrad_numpy.kernels.linear import matmul
 from xpgrad_numpy.kernels.precision import SINGLE, divided, is_half, wide
-from xpgrad_numpy.kernels.rows import FEW_CLASSES, compiled, run
+from xpgrad_numpy.kernels.rows import FEW_CLASSES, compiled, reshaped, run
 from xpgrad_numpy.kernels.statistical import sum
 
 NEARLY_ONE = 0.995  # from this value on, 1 - y loses digits in the gradient of `expit`
@@ -182,7 +182,7 @@ def logsumexp(x: Array, /, axis: Any, keepdims: Any) -> Array:
         return np.add.reduce(x, axis, keepdims=keepdims) - np.inf
     found = run("logsumexp", (x,), axis)
     if found is not NotImplemented:
-        return found if keepdims else found.reshape(x.shape[: x.ndim - np.size(axis)])
+        return found if keepdims else reshaped(found, x.shape[: x.ndim - np.size(axis)])
     top = np.maximum.reduce(x, axis, keepdims=True)
     if not np.isfinite(top).all():
         top = np.where(np.isfinite(top), top, ZEROS.get(x.dtype, 0))

@@ -11,7 +11,7 @@ from xpgrad_numpy.aligned import scratch
 from xpgrad_numpy.blocks import Index, blocks, in_order
 from xpgrad_numpy.buffers import on_rows
 from xpgrad_numpy.kernels import channels
-from xpgrad_numpy.kernels.rows import SHARED, compiled, run
+from xpgrad_numpy.kernels.rows import SHARED, compiled, reshaped, run
 from xpgrad_numpy.kernels.statistical import sum_to
 
 Axes = tuple[int, ...]
@@ -171,7 +171,7 @@ def normalized_gamma(
     if gamma_spec.size == math.prod(each) and gamma_spec.shape[-len(axis) :] == each:
         total = run("normalized_gamma", (gy, x, mean, inverse), axis)
         if total is not NotImplemented:
-            return total.reshape(gamma_spec.shape)
+            return reshaped(total, gamma_spec.shape)
     total = channels.normalized_gamma(gy, x, gamma_spec.shape, mean, inverse, axis)
     if total is not NotImplemented:
         return total
@@ -197,7 +197,7 @@ def normalized_gamma(
             _add(memory, 0, None, total, True)
         else:
             _add(product, 0, None, total, True)
-    return total.reshape(gamma_spec.shape)
+    return reshaped(total, gamma_spec.shape)
 
 
 def normalized_together(

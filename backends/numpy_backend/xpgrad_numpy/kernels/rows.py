@@ -391,6 +391,12 @@ def _in_threads(
         run_all(task, count, -(-count // threads() // LINE) * LINE if function.by_column else None)
 
 
+def reshaped(x: Array, shape: Shape) -> Array:
+    """Return a new array in another shape: not as a view, of which compiled functions and gradients make a copy."""
+    x.resize(shape, refcheck=False)
+    return x
+
+
 def sums(x: Array, axis: Any, keepdims: bool) -> Any:
     """Return sums of a large array along trailing axes, all, or all but the channels, with NumPy's bits.
 
@@ -407,7 +413,7 @@ def sums(x: Array, axis: Any, keepdims: bool) -> Any:
         return NotImplemented
     if keepdims or axis is None:
         return y
-    return y.reshape(x.shape[1:2] if of_channels else x.shape[: _split(x.shape, axis)])
+    return reshaped(y, x.shape[1:2] if of_channels else x.shape[: _split(x.shape, axis)])
 
 
 def _total(x: Array) -> Any:
