@@ -1,6 +1,7 @@
 """Elementwise kernels: PyTorch's own functions, without the casts around them that xpgrad's core has done already."""
 
 import math
+import operator
 from typing import Any
 
 import array_api_compat.torch as compat
@@ -113,10 +114,13 @@ def sign(x: Array, /) -> Array:
 
 
 def _taken(chosen: Kernel) -> Kernel:
-    """Return the vjp of an extremum: the cotangent where `chosen`, half of it at a tie, 0 elsewhere."""
+    """Return the vjp of an extremum: the cotangent where `chosen`, half of it at a tie, 0 elsewhere.
+
+    Operators also compare a number with a tensor, which PyTorch's functions refuse.
+    """
 
     def vjp(gy: Array, x1: Any, x2: Any, /) -> Array:
-        gx, ties = where(chosen(x1, x2), gy, 0.0), torch.eq(x1, x2)
+        gx, ties = where(chosen(x1, x2), gy, 0.0), x1 == x2
         return gx if extreme(ties, torch.any) is False else where(ties, 0.5 * gy, gx)
 
     return vjp
@@ -154,10 +158,10 @@ ELEMENTWISE = {
     "atan.x": atan_x,
     "hypot.x1": _of_leg(0),
     "hypot.x2": _of_leg(1),
-    "maximum.x1": _taken(torch.gt),
-    "maximum.x2": _taken(torch.lt),
-    "minimum.x1": _taken(torch.lt),
-    "minimum.x2": _taken(torch.gt),
+    "maximum.x1": _taken(operator.gt),
+    "maximum.x2": _taken(operator.lt),
+    "minimum.x1": _taken(operator.lt),
+    "minimum.x2": _taken(operator.gt),
     "pow": pow,
     "sign": sign,
     "tanh_backward": tanh_backward,
