@@ -1,5 +1,6 @@
 """The backend of PyTorch: tensors as plain arrays, without PyTorch's own tape."""
 
+from sys import getrefcount
 from typing import Any
 
 import torch
@@ -18,6 +19,23 @@ IN_PLACE_FROM = 65536
 MAX_CONSTANTS = 1024
 ABOUT_DTYPES = ("type", "not implemented", "not support", "floating point", "complex", "bool tensor", "ScalarType")
 """What PyTorch says in a RuntimeError about dtypes; other RuntimeErrors about arguments are about shapes."""
+
+
+def _references(view: torch.Tensor) -> tuple[int, int]:
+    """Return the references to the tensor of a view, as `getrefcount` gives them, and to its storage."""
+    base, storage = view._base, view.untyped_storage()
+    return getrefcount(base), torch._C._storage_Use_Count(storage._cdata)
+
+
+def _of_one_view() -> tuple[int, int]:
+    try:
+        return _references(torch.empty(2).view(2))
+    except RuntimeError:  # within a transformation of PyTorch
+        return 0, 0
+
+
+OF_ONE_VIEW = _of_one_view()
+"""References if only the view refers to its tensor, which depends on the versions of Python and PyTorch."""
 
 
 class TorchBackend(ArrayAPIBackend):
@@ -159,8 +177,17 @@ class TorchBackend(ArrayAPIBackend):
         return storage, storage.nbytes()
 
     def is_view(self, array: Array) -> bool:
-        """Return whether `array` shares memory with another tensor; in inference mode PyTorch does not report it."""
-        return bool(array._is_view() or array.is_inference())
+        """Return whether `array` may share memory with another tensor; in inference mode PyTorch does not report it.
+
+        The result of `reshape` of a temporary tensor shares it with none, as only the result refers to that tensor.
+        """
+        if not array._is_view():
+            return bool(array.is_inference())
+        try:
+            whole = array.is_contiguous() and array.nbytes == array.untyped_storage().nbytes()
+            return not whole or any(n > most for n, most in zip(_references(array), OF_ONE_VIEW, strict=True))
+        except RuntimeError:  # within a transformation of PyTorch
+            return True
 
     def method(self, name: str) -> Any:
         """Return a method of tensors as a function of Variables, which takes PyTorch's arguments."""

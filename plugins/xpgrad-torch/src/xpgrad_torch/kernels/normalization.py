@@ -1,15 +1,17 @@
 """Layer, group and batch normalization by PyTorch's fused functions.
 
-PyTorch's `var` is not used: by Welford's method, it takes ten times as long. PyTorch's function for all three gradients
-is called once for each of two, which takes about as long, since recorded sweeps have one primitive for each.
+PyTorch's `var` is not used: by Welford's method, it takes ten times as long. Recorded sweeps have one primitive for
+each gradient; its bits are those of PyTorch's function for several, except for the gradient of the shifts, a sum.
 """
 
 from typing import Any
 
 import torch
 
+from xpgrad.plugin import Spec
 from xpgrad.types import Array, Kernel, Shape
 from xpgrad_torch.kernels.elementwise import extreme
+from xpgrad_torch.kernels.statistical import sum_to
 from xpgrad_torch.kernels.windows import FLOATS
 
 Axes = tuple[int, ...]
@@ -77,47 +79,65 @@ def _with_statistics(x: Array, gamma: Array | None, beta: Array | None, mean: Ar
     return _aten.native_batch_norm(x, gamma, beta, mean.reshape(-1), inverse.reshape(-1).pow(-2), False, 0.0, 0.0)[0]
 
 
+def normalized_together(
+    gy: Array, x: Array, gamma: Array, mean: Array, inverse: Array, gamma_spec: Spec, beta_spec: Spec, axis: Axes,
+    eps: float, /,
+) -> Any:  # fmt: skip
+    """Return all three gradients of `normalized`, those for `x` and `gamma` from one call."""
+    found = _gradients(gy, x, gamma, mean, inverse, axis, [True, True, False])
+    if found is None:
+        return NotImplemented
+    return found[0].reshape(x.shape), found[1].reshape(gamma_spec.shape), sum_to(gy, beta_spec.shape)
+
+
 def normalized_backward(
     g: Array, x: Array, gamma: Array, mean: Array, inverse: Array, /, axis: Axes, eps: float
 ) -> Array:
     """Return the gradient of `normalized` for `x`."""
-    if not g.dtype is x.dtype is gamma.dtype or g.shape != x.shape:
-        return NotImplemented
-    needed, factors = [True, False, False], gamma.reshape(-1).contiguous()
-    mean, inverse = mean.contiguous(), inverse.contiguous()  # which PyTorch's functions take for granted
-    if _is_layer(x, axis) and gamma.shape[-1:] == x.shape[-1:] == factors.shape and _is_near(mean, inverse):
-        return _aten.native_layer_norm_backward(g, x, factors.shape, mean, inverse, factors, None, needed)[0]
-    if _is_group(x, axis) and gamma.shape == _channels(x) and _is_near(mean, inverse):
-        return _of_groups(g, x, factors, mean, inverse, needed)[0].reshape(x.shape)
-    if _is_batch(x, axis) and gamma.shape == _features(x):
-        saved = mean.reshape(-1), inverse.reshape(-1)
-        return _aten.native_batch_norm_backward(g, x, factors, None, None, *saved, True, 0.0, needed)[0]
-    return NotImplemented
+    found = _gradients(g, x, gamma, mean, inverse, axis, [True, False, False])
+    return NotImplemented if found is None else found[0].reshape(x.shape)
 
 
 def normalized_gamma_backward(
     g: Array, x: Array, mean: Array, inverse: Array, /, axis: Axes, eps: float, shape: Shape
 ) -> Array:
     """Return the gradient of `normalized` for factors, of which PyTorch's functions read only the shape."""
-    if g.dtype is not x.dtype or g.shape != x.shape:
-        return NotImplemented
-    needed = [False, True, False]
-    mean, inverse = mean.contiguous(), inverse.contiguous()
-    if _is_layer(x, axis) and shape == x.shape[-1:] and _is_near(mean, inverse):
-        factors = x.new_empty(shape)
-        return _aten.native_layer_norm_backward(g, x, shape, mean, inverse, factors, None, needed)[1]
-    if _is_group(x, axis) and shape == _channels(x) and _is_near(mean, inverse):
-        return _of_groups(g, x, x.new_empty(_sizes(x)[1]), mean, inverse, needed)[1].reshape(shape)
-    if _is_batch(x, axis) and shape == _features(x):
-        saved = x.new_empty(x.shape[1]), None, None, mean.reshape(-1), inverse.reshape(-1)
-        return _aten.native_batch_norm_backward(g, x, *saved, True, 0.0, needed)[1].reshape(shape)
-    return NotImplemented
+    found = _gradients(g, x, x.new_empty(shape), mean, inverse, axis, [False, True, False])
+    return NotImplemented if found is None else found[1].reshape(shape)
 
 
-def _of_groups(g: Array, x: Array, factors: Array, mean: Array, inverse: Array, needed: list[bool]) -> Any:
-    n, channels, points, groups = _sizes(x)
-    saved = mean.reshape(n, groups), inverse.reshape(n, groups), factors
-    return _aten.native_group_norm_backward(_images(g), _images(x), *saved, n, channels, points, groups, needed)
+def _gradients(g: Array, x: Array, gamma: Array, mean: Array, inverse: Array, axis: Axes, needed: list[bool]) -> Any:
+    """Return the gradients of `normalized` for `x` and `gamma`, None for those not needed; None if PyTorch has none."""
+    if not g.dtype is x.dtype is gamma.dtype or g.shape != x.shape:
+        return None
+    factors = gamma.reshape(-1).contiguous()
+    mean, inverse = mean.contiguous(), inverse.contiguous()  # which PyTorch's functions take for granted
+    is_layer = _is_layer(x, axis) and gamma.shape[-1:] == x.shape[-1:] == factors.shape
+    is_group = _is_group(x, axis) and gamma.shape == _channels(x)
+    if (is_layer or is_group) and not _is_near(mean, inverse):
+        return _far_gradients(g, x, gamma, mean, inverse, axis, needed)
+    if is_layer:
+        return _aten.native_layer_norm_backward(g, x, factors.shape, mean, inverse, factors, None, needed)
+    if is_group:
+        n, channels, points, groups = _sizes(x)
+        saved = mean.reshape(n, groups), inverse.reshape(n, groups), factors
+        return _aten.native_group_norm_backward(_images(g), _images(x), *saved, n, channels, points, groups, needed)
+    if _is_batch(x, axis) and gamma.shape == _features(x):
+        moments = mean.reshape(-1), inverse.reshape(-1)
+        return _aten.native_batch_norm_backward(g, x, factors, None, None, *moments, True, 0.0, needed)
+    return None
+
+
+def _far_gradients(
+    g: Array, x: Array, gamma: Array, mean: Array, inverse: Array, axis: Axes, needed: list[bool]
+) -> tuple[Any, Any]:
+    """Return the gradients by the formulas, of which a compiled program has no others: it cannot look at means."""
+    direction, gx = (x - mean) * inverse, None
+    if needed[0]:
+        scaled = g * gamma
+        along = direction * (scaled * direction).mean(axis, keepdim=True)
+        gx = (scaled - along - scaled.mean(axis, keepdim=True)) * inverse
+    return gx, sum_to(g * direction, gamma.shape) if needed[1] else None
 
 
 def _is_near(mean: torch.Tensor, inverse: torch.Tensor) -> bool:
@@ -156,7 +176,7 @@ def _is_layer(x: torch.Tensor, axis: Axes) -> bool:
 
 
 def _is_batch(x: torch.Tensor, axis: Axes) -> bool:
-    return x.ndim > 2 and axis == (0, *range(2, x.ndim)) and x.dtype in FLOATS and x.numel() > 0
+    return x.ndim > 1 and axis == (0, *range(2, x.ndim)) and x.dtype in FLOATS and x.numel() > 0
 
 
 def _is_group(x: torch.Tensor, axis: Axes) -> bool:
@@ -187,6 +207,7 @@ def _features(x: torch.Tensor) -> Shape:
 NORMALIZATION: dict[str, Kernel] = {
     "moments": moments,
     "normalized": normalized,
+    "normalized.together": normalized_together,
     "normalized_backward": normalized_backward,
     "normalized_gamma_backward": normalized_gamma_backward,
     "scale_and_shift": scale_and_shift,
