@@ -4,10 +4,13 @@ PyTorch's gradients of `tanh` and `sigmoid` are not used: they lose digits where
 Where gradients differ only at a kink or for NaN, their input is changed there so that they agree with the formulas.
 """
 
+import math
+
 import torch
 
 from xpgrad.types import Array, Kernel
-from xpgrad_torch.kernels.elementwise import ONES, extreme, where
+from xpgrad_torch.kernels.elementwise import ONES, extreme
+from xpgrad_torch.kernels.special import ndtr
 from xpgrad_torch.kernels.windows import FLOATS
 
 _hardtanh_x = torch.ops.aten.hardtanh_backward.default
@@ -39,7 +42,9 @@ def elu_x(gy: Array, x: Array, alpha: float, /) -> Array:
     if not _alike(gy, x):
         return NotImplemented
     slope = torch.clamp(x, max=0.0).exp_()
-    return (slope if alpha == 1 else where(x >= 0, ONES[x.dtype], slope.mul_(alpha))).mul_(gy)
+    if alpha != 1:
+        slope = _leaky_relu_x(slope, torch.ge(x, 0.0, out=torch.empty_like(x)), alpha, False)
+    return slope.mul_(gy)
 
 
 def hard_sigmoid(x: Array, /) -> Array:
@@ -62,6 +67,24 @@ def leaky_relu_x(gy: Array, x: Array, slope: float, /) -> Array:
     if not _alike(gy, x):
         return NotImplemented
     return _leaky_relu_x(gy, torch.ge(x, 0.0, out=torch.empty_like(x)), slope, False)
+
+
+def normal_weighted(x: Array, /) -> Array:
+    """Return ``x * ndtr(x)``; PyTorch's function has no digits for large negative elements."""
+    return ndtr(x).mul_(x) if x.dtype in FLOATS else NotImplemented
+
+
+def normal_weighted_slope(x: Array, /) -> Array:
+    """Return the derivative of ``x * ndtr(x)``."""
+    if x.dtype not in FLOATS:
+        return NotImplemented
+    density = torch.square(x).mul_(-0.5).exp_().mul_(x)
+    return ndtr(x).add_(density, alpha=1 / math.sqrt(2 * math.pi))
+
+
+def normal_weighted_x(gy: Array, x: Array, /) -> Array:
+    """Return `gy` times the derivative, in its memory."""
+    return normal_weighted_slope(x).mul_(gy) if _alike(gy, x) else NotImplemented
 
 
 def sigmoid_weighted(x: Array, /, beta: float) -> Array:
@@ -104,6 +127,9 @@ ACTIVATIONS: dict[str, Kernel] = {
     "hard_sigmoid.x": hard_sigmoid_x,
     "leaky_relu": leaky_relu,
     "leaky_relu.x": leaky_relu_x,
+    "normal_weighted": normal_weighted,
+    "normal_weighted.x": normal_weighted_x,
+    "normal_weighted_slope": normal_weighted_slope,
     "sigmoid_weighted": sigmoid_weighted,
     "sigmoid_weighted.x": sigmoid_weighted_x,
     "sigmoid_weighted_slope": sigmoid_weighted_slope,

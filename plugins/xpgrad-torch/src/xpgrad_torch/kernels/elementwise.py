@@ -14,7 +14,9 @@ from xpgrad.array_api import hypot
 from xpgrad.plugin import OPERATORS, Spec, python_operator
 from xpgrad.types import Array, Kernel
 
-_sigmoid_x = torch.ops.aten.sigmoid_backward.default
+_softplus_x = torch.ops.aten.softplus_backward.default
+SATURATED = {torch.float32: 17.0, torch.float64: 37.0}
+"""Where the logistic function rounds to 1."""
 _OPERATORS = "add", "sub", "mul", "truediv", "neg", "eq", "ne", "lt", "le", "gt", "ge"
 _SAME_NAME = """acos acosh asin asinh atan atanh cos cosh exp expm1 isfinite isinf isnan log log10 log1p log2
 logical_not reciprocal sin sinh sqrt square tan tanh"""
@@ -53,11 +55,12 @@ def tanh_slope(x: Array, t: Array, /) -> Array:
 
 
 def tanh_backward(g: Array, x: Array, t: Array, /) -> Array:
-    """Return ``4 * g * y * (1 - y)`` with ``y = sigmoid(-2 * abs(x))``; no step cancels, as ``1 - t * t`` does."""
-    if g.dtype is not x.dtype or x.dtype not in ONES:
+    """Return ``4 * g * sigmoid(2 * x) * sigmoid(-2 * x)``; no step cancels, as ``1 - t * t`` does."""
+    if g.dtype is not x.dtype or x.dtype not in SATURATED:
         return g * tanh_slope(x, t)
-    gx: Array = _sigmoid_x(g, torch.abs(x).mul_(-2).sigmoid_())
-    return gx.mul_(4)
+    most = SATURATED[x.dtype]
+    gx = _softplus_x(g, x, 2.0, most)
+    return _softplus_x(gx, x, -2.0, most).mul_(4)
 
 
 def extreme(y: Array, reduction: Any) -> float | None:

@@ -47,6 +47,11 @@ def expit_x(gy: Array, x: Array, y: Array, /) -> Array:
     return gx.mul_(gy)
 
 
+def log_expit_x(gy: Array, x: Array, /) -> Array:
+    """Return ``gy * expit(-x)`` in one new tensor."""
+    return torch.neg(x).sigmoid_().mul_(gy) if x.dtype in ONES and _alike(gy, x) else NotImplemented
+
+
 def softmax(x: Array, /, axis: Any) -> Array:
     """Return exponentials normalised along `axis`; PyTorch's own function takes one axis."""
     if type(axis) is int:
@@ -120,6 +125,8 @@ NEURAL = {
     "gate": gate,
     "special.expit": torch.sigmoid,
     "special.expit.x": expit_x,
+    "special.log_expit": torch.nn.functional.logsigmoid,
+    "special.log_expit.x": log_expit_x,
     "softmax": softmax,
     "softmax_backward": softmax_backward,
     "log_softmax": log_softmax,
