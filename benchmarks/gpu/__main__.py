@@ -56,6 +56,13 @@ def steps(found: dict[str, str], pretend: bool) -> Iterator[Step]:
             yield Step(f"{example} on {specifier}", command, 60, {"XPGRAD_DEVICE": specifier})
 
 
+def looking(pretend: bool) -> Iterator[tuple[str, Step]]:
+    """Yield each library, and the step that prints the specifier of its device: an import may crash or never end."""
+    for library in machine.HOST:
+        command = [sys.executable, "-m", "benchmarks.gpu.machine", *(["--pretend"] if pretend else [])]
+        yield library, Step(f"import of {library}", command, 120, {machine.CHOSEN: library})
+
+
 def run(step: Step, seconds: float) -> dict[str, Any]:
     """Run a step; return its name, exit code, seconds and output. A process that is late is ended with its children."""
     start = time.monotonic()
@@ -68,35 +75,48 @@ def run(step: Step, seconds: float) -> dict[str, Any]:
         output, code = process.communicate(timeout=seconds)[0], process.returncode
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
-        output, code = process.communicate()[0] + f"\nended after {seconds:.0f} s", 124
+        try:
+            output = process.communicate(timeout=10)[0]
+        except subprocess.TimeoutExpired as late:  # a process of another session holds the pipe
+            output = (late.output or b"").decode(errors="replace")
+        output, code = output + f"\nended after {seconds:.0f} s", 124
     return {"name": step.name, "code": code, "seconds": time.monotonic() - start, "output": output}
 
 
 def main() -> int:
     """Run all steps for which there is time, and write the report after each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pretend", action="store_true", help="on the host, whose libraries take the place of a GPU's")
+    parser.add_argument("--pretend", action="store_true", help="on the host, with limits three times as long")
     parser.add_argument("--minutes", type=float, default=20.0, help="after which no further step begins")
     parser.add_argument("--only", default="", help="only steps whose names contain this text")
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "results" / "gpu")
     options = parser.parse_args()
-    found, end = machine.devices(options.pretend), time.monotonic() + 60 * options.minutes
-    if not found:
-        print("no GPU: expected CuPy, PyTorch or JAX with a card; --pretend tries the steps on the host")
-        return 2
-    facts = machine.facts() | {"devices": " ".join(found.values()), "pretended": str(options.pretend)}
-    done: list[dict[str, Any]] = []
-    for step in steps(found, options.pretend):
+    end, done, found = time.monotonic() + 60 * options.minutes, list[dict[str, Any]](), dict[str, str]()
+    facts = machine.facts() | {"pretended": str(options.pretend)}
+
+    def perform(step: Step) -> str:
         left = end - time.monotonic()
-        if options.only not in step.name or left < 5:
-            continue
+        if left < 5:
+            return ""
         try:
-            result = run(step, min(step.seconds, left))
+            result = run(step, min(step.seconds * (3 if options.pretend else 1), left))
         except Exception as error:  # a command that cannot be started
             result = {"name": step.name, "code": 127, "seconds": 0.0, "output": f"{type(error).__name__}: {error}"}
         done.append(result)
         print(f"{step.name}: {'passed' if not result['code'] else 'FAILED'}, {result['seconds']:.0f} s", flush=True)
-        report.write(options.out, facts, done)
+        report.write(options.out, facts | {"devices": " ".join(found.values())}, done)
+        return "" if result["code"] else str(result["output"])
+
+    for library, step in looking(options.pretend):
+        if specifiers := [line for line in perform(step).splitlines() if line.startswith("@")]:
+            found[library] = specifiers[-1]
+    if not found:
+        print("no GPU: expected CuPy, PyTorch or JAX with a card; --pretend tries the steps on the host")
+        return 2
+    os.environ[machine.CHOSEN] = " ".join(found)
+    for step in steps(found, options.pretend):
+        if options.only in step.name:
+            perform(step)
     print(f"{len(report.failures(done))} failures; {options.out / 'report.md'}")
     return 1 if report.failures(done) else 0
 

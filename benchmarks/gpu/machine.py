@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.metadata
+import os
 import platform
 import subprocess
 import sys
@@ -10,6 +11,8 @@ from typing import Any
 
 HOST = {"cupy": "@numpy", "torch": "@torch:cpu", "jax": "@jax:cpu:0"}
 """The devices that take the place of GPUs when one is pretended; NumPy takes the place of CuPy."""
+CHOSEN = "XPGRAD_GPU_LIBRARIES"
+"""Environment variable with the libraries to look for, separated by spaces; by default all."""
 DISTRIBUTIONS = ("xpgrad", "numpy", "torch", "jax", "jaxlib", "array-api-compat", "array-api-strict", "pytest")
 
 
@@ -21,6 +24,7 @@ def devices(pretend: bool) -> dict[str, str]:
     pretend : bool
         Return devices of the host, for the libraries that are installed.
     """
+    chosen = os.environ.get(CHOSEN, " ".join(HOST)).split()
     asked: dict[str, tuple[str, Callable[[Any], bool]]] = {
         "cupy": ("@cupy:0", lambda cupy: cupy.cuda.runtime.getDeviceCount() > 0),
         "torch": ("@torch:cuda:0", lambda torch: torch.cuda.is_available()),
@@ -28,6 +32,8 @@ def devices(pretend: bool) -> dict[str, str]:
     }
     found = {}
     for library, (specifier, has_gpu) in asked.items():
+        if library not in chosen:
+            continue
         try:
             module = importlib.import_module("numpy" if pretend and library == "cupy" else library)
             if pretend or has_gpu(module):
@@ -56,3 +62,7 @@ def _printed(*command: str) -> str:
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"unknown: {type(error).__name__}"
     return done.stdout.strip() if done.returncode == 0 else "unknown"
+
+
+if __name__ == "__main__":
+    print(*devices("--pretend" in sys.argv).values())

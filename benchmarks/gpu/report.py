@@ -46,7 +46,7 @@ def failures(done: Sequence[dict[str, Any]]) -> dict[str, str]:
         }
         found |= within
         if step["code"] and not within:
-            found[step["name"]] = step["output"][-TAIL:]
+            found[step["name"]] = step["output"][-TAIL:].strip() or f"no output, exit code {step['code']}"
     return found
 
 

@@ -46,6 +46,7 @@ def test_each_device_and_workload_has_a_step() -> None:
         ("print('before'); raise SystemExit(3)", 20, 3),
         ("import subprocess, sys; subprocess.run([sys.executable, '-c', 'import time; time.sleep(60)'])", 1, 124),
         ("import os; print('before', flush=True); os.abort()", 20, -6),
+        ("import os; os.abort()", 20, -6),
     ],
 )
 def test_a_step_that_fails_is_reported(program: str, seconds: float, code: int, tmp_path) -> None:
