@@ -80,7 +80,8 @@ WORDS = {
     "xpgrad-torch": "cpu detach meta requires_grad_ _backward avg_pool2d avg_pool2d_backward clamp convolution_backward"
     " hardtanh_backward index_add_ index_select leaky_relu_backward max_pool2d_with_indices native_batch_norm"
     " _log_softmax_backward_data _softmax_backward_data native_group_norm native_group_norm_backward"
-    " native_layer_norm native_layer_norm_backward silu silu_backward threshold_backward",
+    " native_layer_norm native_layer_norm_backward sigmoid_backward silu silu_backward softplus_backward"
+    " threshold_backward logsigmoid",
     "models.md": "model.named_parameters model.state_dict named_parameters state_dict",  # PyTorch's
     "port-from-chainer.md": "xpgrad.training.triggers.Interval",  # a name that the command breaks
     "scaling.md": "freeze gc",
