@@ -21,9 +21,10 @@ from xpgrad_conformance.check import FAMILIES, CheckFamily
 from xpgrad_conformance.checks import CHECKS, spellings
 from xpgrad_conformance.checks.concurrent_calls import run_concurrently
 from xpgrad_conformance.generated.operations import OPERATIONS
-from xpgrad_conformance.outcome import Outcome, _missing, outcome
+from xpgrad_conformance.outcome import Outcome, outcome
 from xpgrad_conformance.plan import plan
 from xpgrad_conformance.probes import findings
+from xpgrad_conformance.subject import Subject
 
 SAMPLE_CASES = CASES[::60]
 SOME = OPERATIONS[::24]
@@ -153,9 +154,10 @@ def test_a_thread_that_hangs_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_chain_of_errors_that_bites_its_tail_ends() -> None:
     one, other = RuntimeError("one"), RuntimeError("other")
     one.__cause__, other.__context__ = other, one
-    assert _missing(one, None) is None
+    s = Subject(get_device("@numpy"), Capabilities())
+    assert s.missing(one) is None
     other.__cause__ = MissingFunction("x", "exp")
-    assert _missing(one, None) == "exp"
+    assert s.missing(one) == "exp"
 
 
 def test_every_function_that_takes_a_dtype_or_a_device_is_called_with_each_spelling():

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from xpgrad import using_device
-from xpgrad.backend.kernels import missing_name
 from xpgrad.plugin import Capabilities
 from xpgrad_conformance.plan import Item
 from xpgrad_conformance.transformed import within
@@ -90,7 +89,7 @@ def outcome(item: Item, capabilities: Capabilities, *, seed: int = 0) -> Outcome
     except (KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as error:  # of a backend: SystemExit is a failure too
-        missing = _missing(error, item.device.backend.namespace)
+        missing = subject.missing(error)
         declared = None if missing is None else capabilities.lacking((missing,), subject.index, wrong=False)
         if declared is not None:
             return made("skipped", declared, True)
@@ -121,14 +120,3 @@ def expected_reason(item: Item, capabilities: Capabilities) -> str | None:
 def matches(name: str, pattern: str) -> bool:
     """Return whether the id of an item fits a pattern of `Capabilities.expected`, where brackets are themselves."""
     return fnmatch.fnmatchcase(name, pattern.replace("[", "[[]"))
-
-
-def _missing(error: BaseException | None, namespace: Any) -> str | None:
-    """Return the name of the function or dtype that the library lacks, if that caused the error."""
-    seen = set[int]()
-    while error is not None and id(error) not in seen:  # an error may be its own cause's context
-        if (name := missing_name(error, namespace)) is not None:
-            return name
-        seen.add(id(error))
-        error = error.__cause__ or error.__context__
-    return None

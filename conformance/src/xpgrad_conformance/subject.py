@@ -9,6 +9,7 @@ import numpy as np
 
 from xpgrad import Device, Variable, as_array
 from xpgrad.array_api.namespace import namespace
+from xpgrad.backend.kernels import missing_name
 from xpgrad.backend.standard import DTYPES
 from xpgrad.plugin import Backend, Capabilities
 from xpgrad.testing.arrays import on_host, placed
@@ -107,6 +108,16 @@ class Subject:
         if key not in self._has:
             self._has[key] = self.capabilities.lacking(facts, self.index, self.dtype) is None
         return self._has[key]
+
+    def missing(self, error: BaseException | None) -> str | None:
+        """Return the name of the function or dtype that the library lacks, if that caused the error."""
+        seen = set[int]()
+        while error is not None and id(error) not in seen:  # an error may be its own cause's context
+            if (name := missing_name(error, self.backend.namespace)) is not None:
+                return name
+            seen.add(id(error))
+            error = error.__cause__ or error.__context__
+        return None
 
     @functools.cached_property
     def wide(self) -> str:
