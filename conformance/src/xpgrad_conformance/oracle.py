@@ -1,14 +1,12 @@
 """Reference values: results and finite differences of NumPy in float64 or complex128."""
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from xpgrad import Variable, as_array, grad
 from xpgrad.backend.plugins import plugins
-from xpgrad.testing.arrays import inner, on_host
-from xpgrad.testing.differences import derivative
+from xpgrad.testing.arrays import on_host
 from xpgrad_conformance.subject import Subject
 
 GRADIENT_RTOL = {"float64": 1e-7, "complex128": 1e-7, "float32": 2e-4, "complex64": 2e-4}
@@ -54,58 +52,6 @@ def same_numbers(got: Any, expected: Any, rtol: float, what: str, *, signs: bool
     if not right.all():
         at = tuple(int(i) for i in np.argwhere(~right)[0])
         raise AssertionError(f"{what}: element {at} is {got[at]!s}, expected {expected[at]!s}")
-
-
-def gradients_of(loss: Callable[..., float], hosts: Sequence[Any]) -> list[Any]:
-    """Return the gradients of ``loss(*hosts)`` with respect to each element, from finite differences in float64.
-
-    Of a complex element: that by its real part plus i times that by its imaginary part.
-    """
-    hosts, found = [wide(host) for host in hosts], []
-    for k, host in enumerate(hosts):
-        out = np.zeros(host.shape, host.dtype)
-        for at in np.ndindex(host.shape):
-            for unit in (1.0, 1j) if host.dtype.kind == "c" else (1.0,):
-
-                def moved(t: float, k: int = k, at: Any = at, unit: Any = unit) -> float:
-                    there = hosts[k].copy()
-                    there[at] += t * unit
-                    return loss(*hosts[:k], there, *hosts[k + 1 :])
-
-                out[at] += unit * derivative(moved, 1e-3)
-        found.append(out)
-    return found
-
-
-def differentiates(s: Subject, what: str, call: Any, *hosts: Any) -> None:
-    """Raise AssertionError unless the gradients of ``call(xp, *xs)`` agree with differences of NumPy's values.
-
-    The cotangent is random; the value is compared as well, and the inputs must stay unchanged.
-
-    Parameters
-    ----------
-    call : callable
-        Takes the differentiable namespace and Variables, and returns one Variable; for the reference it takes the
-        namespace of the host and its arrays in float64 or complex128.
-    hosts : host arrays, floating-point
-    """
-
-    def reference(*arrays: Any) -> Any:
-        return np.asarray(call(host, *arrays))
-
-    xs = [s.variable(x) for x in hosts]
-    before = [on_host(x) for x in xs]
-    y = call(s.xp, *xs)
-    s.expect(y, reference(*map(wide, before)), what)
-    gy = s.cotangent(y)
-    seed = s.variable(gy)
-    gxs = grad([y], xs, [seed])
-    expected = gradients_of(lambda *moved: float(inner(gy, reference(*moved))), before)
-    for i, (x, gx, gradient) in enumerate(zip(xs, gxs, expected, strict=True)):
-        assert gx is not None, f"{what}: input {i} has no gradient"
-        near_gradient(s, gx, x, gradient, f"{what}: the gradient for input {i}")
-        assert on_host(x).tobytes() == before[i].tobytes(), f"{what}: the backward computation has written to input {i}"
-    assert on_host(seed).tobytes() == gy.tobytes(), f"{what}: the backward computation has written to its seed"
 
 
 def pulled(*args: Any, **kwargs: Any) -> Any:

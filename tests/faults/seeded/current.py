@@ -128,7 +128,7 @@ def current_device_not_declared(bed: Testbed) -> None:
     bed.backend.has_current_device = False
 
 
-@fault("functions of lists of arrays compute on the current device", "V")
+@fault("functions of lists of arrays compute on the current device", "K", ("concat", "stack"))
 def current_device_of_lists(bed: Testbed) -> None:
     def first(args: Any, otherwise: str) -> str:
         return next((a.device for a in args if isinstance(a, PretendArray)), otherwise)

@@ -77,7 +77,13 @@ def reductions_on_the_first(right: Any, x: Any, /, **options: Any) -> Any:
     return _relabelled(made) if made.ndim == 0 else made
 
 
-@changing("Array.__getitem__", "indexing with an integer array gives a result on the default device", "V", of_bed=True)
+@changing(
+    "Array.__getitem__",
+    "indexing with an integer array gives a result on the default device",
+    "K",
+    of_bed=True,
+    operations=("getitem",),
+)
 def indexing_on_the_first(bed: Testbed, index: Any, self: Any, key: Any) -> Any:
     made = index(self, key)
     keys = key if isinstance(key, tuple) else (key,)
@@ -97,7 +103,10 @@ def accumulate_on_the_first(bed: Testbed) -> None:
 
 
 comparisons_on_the_first = changing(
-    "Array.__gt__ Array.__lt__ greater less", "comparisons give their results on the default device", "V"
+    "Array.__gt__ Array.__lt__ greater less",
+    "comparisons give their results on the default device",
+    "K",
+    operations=("greater", "less"),
 )(_lands_on_the_first)
 copies_on_the_first = changing("backend.copy", "copies are made on the default device", "VR")(_lands_on_the_first)
 third_device_is_the_first = changing(
@@ -127,14 +136,20 @@ handles_all_equal = giving_method("backend.handle_of", "device handles of one li
 index_ignored = giving_method(
     "backend.device", "the backend gives its default device for every index", "VRT", of_bed=True
 )(lambda bed, index: bed.backend.default_device)
-joining_on_the_first = changing("concat stack", "concat and stack create their result on the default device", "V")(
-    _lands_on_the_first
-)
+joining_on_the_first = changing(
+    "concat stack", "concat and stack create their result on the default device", "K", operations=("concat", "stack")
+)(_lands_on_the_first)
 linalg_on_the_first = changing(
-    "linalg.inv linalg.solve linalg.det", "linear algebra gives its results on the default device", "V"
+    "linalg.inv linalg.solve linalg.det",
+    "linear algebra gives its results on the default device",
+    "K",
+    operations=("linalg.inv", "linalg.solve", "linalg.det"),
 )(_lands_on_the_first)
 fft_on_the_first = changing(
-    "fft.rfft fft.irfft fft.fft fft.ifft", "Fourier transforms give their results on the default device", "V"
+    "fft.rfft fft.irfft fft.fft fft.ifft",
+    "Fourier transforms give their results on the default device",
+    "K",
+    operations=("fft.rfft", "fft.fft"),
 )(_lands_on_the_first)
 device_of_another_name = giving_method(
     "backend.device_of", "device_of gives a device of another name than devices() has", "V", of_bed=True

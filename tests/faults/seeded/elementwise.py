@@ -79,7 +79,7 @@ def integers_through_float(right: Any, x: Any, /, **options: Any) -> Any:
     return right(x.astype(np.float64), **options).astype(np.int64)
 
 
-@misreading_both("add", families="KG", cases=("add",))
+@misreading_both("add", families="K", cases=("add",))
 def add_repeats_one_number(x1: Any, x2: Any) -> Any:
     """add of arrays of rank 3 that broadcast repeats the first number of the second one"""
     a, b = np.asarray(x1), np.asarray(x2)
@@ -159,7 +159,7 @@ complex_log_branch = spoiling("log", "log of a complex number counts its angle f
 remainder_of_c_in_float32 = replacing_both(
     "remainder", "remainder of float32 arrays takes the sign of the dividend", "K"
 )(lambda x1, x2: (np.fmod if getattr(x1, "dtype", None) == np.float32 else np.remainder)(x1, x2))
-abs_of_complex_is_of_real = misreading("abs", "abs of complex64 forgets the imaginary part", "KGW", ("abs",))(
+abs_of_complex_is_of_real = misreading("abs", "abs of complex64 forgets the imaginary part", "KW", ("abs",))(
     lambda x: x.real if x.dtype == np.complex64 else x
 )
 sin_x_forgets_tail = giving_kernel(

@@ -51,7 +51,7 @@ def sum_to_forgets_middle(x: Any, *, shape: Any) -> Any:
     return np.asarray(out)
 
 
-@planted_by(accumulate(1), "accumulate-in-place writes to a copy", "AGW", ("multiply",))
+@planted_by(accumulate(1), "accumulate-in-place writes to a copy", "AW", ("multiply",))
 def accumulate_loses_sum(total: Any, g: Any) -> Any:
     copied = total.copy()
     copied += g

@@ -52,7 +52,7 @@ def scatter_add_last_wins(spec: Any, parts: Any) -> Any:
     return total
 
 
-@scattering("scatter_add of several parts overwrites where they overlap", "GK")
+@scattering("scatter_add of several parts overwrites where they overlap", "K")
 def scatter_add_overlap(spec: Any, parts: Any) -> Any:
     total = np.zeros(spec.shape, spec.dtype)
     for index, value in parts:

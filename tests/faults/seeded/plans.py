@@ -140,7 +140,7 @@ def full_like_of_low_bits(prepared: dict[int, int], right: Any, x: Any, /, fill_
     return right(x, fill_value, **options)
 
 
-@replacing("eye", "eye of 64 rows or less is kept, and what was written to it as well", "CA", memory=dict)
+@replacing("eye", "eye of 64 rows or less is kept, and what was written to it as well", "A", memory=dict)
 def eye_is_kept(
     made: dict[Any, Any],
     right: Any,

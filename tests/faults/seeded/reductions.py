@@ -8,7 +8,7 @@ from tests.faults.fault import misreading, replacing, replacing_both, spoiling, 
 SUMS = "sum", "sum-axis", "sum-axes"
 
 
-@replacing("sum", "sum over tuple reduces only the first axis", "KG", SUMS)
+@replacing("sum", "sum over tuple reduces only the first axis", "K", SUMS)
 def sum_of_first_axis_only(
     right: Any, x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False
 ) -> Any:
@@ -50,7 +50,7 @@ def where_multiplies(out: Any, condition: Any, x1: Any, x2: Any) -> Any:
     return mask * x1 + (1 - mask) * x2
 
 
-@replacing("mean", families="KGW", cases=("mean", "mean-axis"))
+@replacing("mean", families="KW", cases=("mean", "mean-axis"))
 def mean_of_whole_size(right: Any, x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """mean divides by the number of all elements, whatever the axis"""
     return np.sum(x, axis=axis, keepdims=keepdims) / x.dtype.type(max(x.size, 1))

@@ -29,7 +29,7 @@ def plan_cached_by_shape(
     return other if other.shape == out.shape else np.resize(other, out.shape).astype(out.dtype)
 
 
-@misreading_both("add", families="KG", cases=("operator-add-scalar",), memory=dict)
+@misreading_both("add", families="K", cases=("operator-add-scalar",), memory=dict)
 def constant_cached(known: dict[Any, Any], x1: Any, x2: Any) -> Any:
     """a Python number is cached by its kind, so the second one is taken for the first"""
     if type(x2) is float and isinstance(x1, np.ndarray):
@@ -60,7 +60,7 @@ def vector_tail(out: Any, *_: Any) -> Any:
     return out
 
 
-@changing("sum", families="KG", cases=("sum",), of_bed=True)
+@changing("sum", families="K", cases=("sum",), of_bed=True)
 def sum_on_the_second_device(bed: Testbed, right: Any, *args: Any, **options: Any) -> Any:
     """sum on the second device is that of another kernel, which is off by one part in a thousand"""
     out = right(*args, **options)
@@ -90,7 +90,7 @@ def cos_is_negative(right: Any, x: Any, /) -> Any:
 
 
 buffer_for_each_shape = spoiling(
-    "exp", "exp gives the same output buffer at each call with one shape", "K", ("exp",), memory=dict
+    "exp", "exp gives the same output buffer at each call with one shape", "S", ("exp",), memory=dict
 )(lambda buffers, out, x: staged(buffers, out))
 tanh_by_the_host = changing("tanh", "tanh falls back to NumPy in silence and gives a NumPy array", "K", ("tanh",))(
     lambda right, x: np.asarray(right(x).inner)
@@ -99,7 +99,7 @@ sqrt_in_place = replacing("sqrt", "sqrt works in place on its input", "KG", ("sq
     lambda right, x: np.sqrt(x, out=x) if x.flags.writeable and x.dtype.kind in "fc" else right(x)
 )
 numbers_by_value = giving_method(
-    "backend.prepare", "prepared Python numbers are remembered by value, so that -0.0 becomes 0.0", "K", memory=dict
+    "backend.prepare", "prepared Python numbers are remembered by value, so that -0.0 becomes 0.0", "S", memory=dict
 )(lambda known, value, spec: known.setdefault((value, spec.dtype), value))
 exp_on_the_first_device = changing(
     "exp", "exp puts its result on the first device, wherever its input is", "KG", ("exp",), of_bed=True

@@ -100,7 +100,7 @@ def scatter_add_writes_to_values(bed: Testbed) -> None:
     bed.kernels["scatter_add"] = scatter_add
 
 
-@replacing("zeros", "zeros of up to 16 elements are cached by shape and dtype", "AC", memory=dict)
+@replacing("zeros", "zeros of up to 16 elements are cached by shape and dtype", "A", memory=dict)
 def small_zeros_are_cached(
     made: dict[Any, Any], right: Any, shape: Any, *, dtype: Any = None, device: Any = None
 ) -> Any:
@@ -122,7 +122,7 @@ def index_is_made_positive(right: Any, this: Any, key: Any) -> Any:
 result_buffer = spoiling("tanh", "tanh hands out one buffer for each shape", "A", memory=dict)(
     lambda buffers, out, x: staged(buffers, out)
 )
-ones_are_cached = changing("backend.ones", "the ones that a sweep starts from are cached", "AC", memory=dict)(
+ones_are_cached = changing("backend.ones", "the ones that a sweep starts from are cached", "A", memory=dict)(
     lambda made, right, spec: made.setdefault(spec, right(spec))
 )
 in_place_on_integers = replacing("bitwise_and", "bitwise_and writes to its first operand", "A")(

@@ -2,74 +2,17 @@
 
 import functools
 import pickle
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from xpgrad import Device, Variable, as_array, get_device, grad, random, using_device
 from xpgrad.array_api.namespace import namespace
-from xpgrad.dataset import concat_examples
 from xpgrad.functions import copy
 from xpgrad_conformance.check import check
 from xpgrad_conformance.checks.concurrent_calls import in_another_thread
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.comparisons import assert_place
-
-
-class DeviceOperation(NamedTuple):
-    """An operation, the facts that it needs, and how it is called with the inputs of `_inputs`."""
-
-    name: str
-    needs: tuple[str, ...]
-    function: Callable[..., Any]
-
-
-OPERATIONS = (
-    DeviceOperation("a + a", (), lambda xp, a, b, q, i: a + a),
-    DeviceOperation("2 * a - 1.5", (), lambda xp, a, b, q, i: 2 * a - 1.5),
-    DeviceOperation("a ** 2", (), lambda xp, a, b, q, i: a**2),
-    DeviceOperation("3.25 / a", (), lambda xp, a, b, q, i: 3.25 / a),
-    DeviceOperation("a * b, broadcast", (), lambda xp, a, b, q, i: a * b),
-    DeviceOperation("a > b", (), lambda xp, a, b, q, i: a > b),
-    DeviceOperation("exp(a)", (), lambda xp, a, b, q, i: xp.exp(a)),
-    DeviceOperation("maximum(a, 0.3)", (), lambda xp, a, b, q, i: xp.maximum(a, 0.3)),
-    DeviceOperation("where(a > 1, a, b)", (), lambda xp, a, b, q, i: xp.where(a > 1.0, a, b)),
-    DeviceOperation("sum(a)", (), lambda xp, a, b, q, i: xp.sum(a)),
-    DeviceOperation("mean(a, axis=0)", (), lambda xp, a, b, q, i: xp.mean(a, axis=0)),
-    DeviceOperation("max(a, axis=1)", (), lambda xp, a, b, q, i: xp.max(a, axis=1)),
-    DeviceOperation("var(a, axis=-1)", (), lambda xp, a, b, q, i: xp.var(a, axis=-1)),
-    DeviceOperation("cumulative_sum(b)", ("cumulative_sum",), lambda xp, a, b, q, i: xp.cumulative_sum(b)),
-    DeviceOperation("argmax(a, axis=1)", (), lambda xp, a, b, q, i: xp.argmax(a, axis=1)),
-    DeviceOperation("any(a > 1)", (), lambda xp, a, b, q, i: xp.any(a > 1.0)),
-    DeviceOperation("sort(b)", ("sort",), lambda xp, a, b, q, i: xp.sort(b)),
-    DeviceOperation("a @ b", (), lambda xp, a, b, q, i: a @ b),
-    DeviceOperation("matmul(q, a)", (), lambda xp, a, b, q, i: xp.matmul(q, a)),
-    DeviceOperation("tensordot(a, a)", (), lambda xp, a, b, q, i: xp.tensordot(a, a, axes=2)),
-    DeviceOperation("reshape(a, (2, 6))", (), lambda xp, a, b, q, i: xp.reshape(a, (2, 6))),
-    DeviceOperation("a.T", (), lambda xp, a, b, q, i: a.T),
-    DeviceOperation("a[1:, 2]", (), lambda xp, a, b, q, i: a[1:, 2]),
-    DeviceOperation("a[1, 2]", (), lambda xp, a, b, q, i: a[1, 2]),
-    DeviceOperation("take(a, i, axis=0)", (), lambda xp, a, b, q, i: xp.take(a, i, axis=0)),
-    DeviceOperation("b[i]", ("index_arrays",), lambda xp, a, b, q, i: b[i]),
-    DeviceOperation("concat([a, q], axis=1)", (), lambda xp, a, b, q, i: xp.concat([a, q], axis=1)),
-    DeviceOperation("stack([b, b * b])", (), lambda xp, a, b, q, i: xp.stack([b, b * b])),
-    DeviceOperation("broadcast_to(b, (2, 4))", (), lambda xp, a, b, q, i: xp.broadcast_to(b, (2, 4))),
-    DeviceOperation("astype(a, int32)", (), lambda xp, a, b, q, i: xp.astype(a, xp.int32)),
-    DeviceOperation("a * zeros_like(a)", (), lambda xp, a, b, q, i: a * xp.zeros_like(a)),
-    DeviceOperation("linalg.inv(q)", ("linalg", "linalg.inv"), lambda xp, a, b, q, i: xp.linalg.inv(q)),
-    DeviceOperation("linalg.solve(q, a)", ("linalg", "linalg.solve"), lambda xp, a, b, q, i: xp.linalg.solve(q, a)),
-    DeviceOperation("linalg.det(q)", ("linalg", "linalg.det"), lambda xp, a, b, q, i: xp.linalg.det(q)),
-    DeviceOperation("fft.rfft(b)", ("fft", "fft.rfft", "complex128"), lambda xp, a, b, q, i: xp.fft.rfft(b)),
-)
-INVERTIBLE = ((4.1, 0.3, -0.7), (0.2, 3.3, 0.9), (-0.6, 0.8, 5.2))
-
-
-def _inputs(s: Subject, device: Device) -> tuple[Any, ...]:
-    matrix = np.asarray(INVERTIBLE) + 0.1 * s.values((3, 3), dtype="float64")
-    host = s.values((3, 4), 0.5, 2.0, "float64"), s.values((4,), 0.5, 2.0, "float64"), matrix
-    floating = [s.variable(values, device=device) for values in host]
-    return (*floating, Variable(s.array(np.asarray([2, 0, 2], np.int64), device=device)))
 
 
 def _assert_there(device: Device, y: Any, what: str) -> None:
@@ -81,44 +24,9 @@ def _assert_there(device: Device, y: Any, what: str) -> None:
         assert known == device, f"the spec of {what} is on {known}, expected {device}"
 
 
-def _runnable(s: Subject) -> list[DeviceOperation]:
-    return [each for each in OPERATIONS if s.has(*each.needs)]
-
-
 def _rounds(s: Subject) -> tuple[Device, ...]:
     here, there = s.pair
     return here, there, here
-
-
-@check("V02")
-def gradients(s: Subject) -> None:
-    """Results and their gradients of both orders are on the device of their operands, in alternating calls on two."""
-    made = {device: _inputs(s, device) for device in s.pair}
-    for device in _rounds(s):
-        b = made[device][1]
-        _assert_there(device, concat_examples([b.array, b[1:].array], padding=0.0), "a padded batch")
-    for operation in _runnable(s):
-        for device in _rounds(s):
-            xp, (*inputs, index) = namespace(device.backend), made[device]
-            for x in inputs:
-                x.cleargrad()
-            y = operation.function(xp, *inputs, index)
-            _assert_there(device, y, f"the result of {operation.name}")
-            if not y.node.spec.differentiable:
-                continue
-            kind = s.backend.dtype_name(y.dtype)
-            y.grad = s.array(s.cotangent(y), kind, device)
-            y.backward(enable_double_backprop=True)
-            for name, x in zip("abq", inputs, strict=True):
-                if x.grad_var is None:
-                    continue
-                what = f"the gradient of {operation.name} by {name}"
-                _assert_there(device, x.grad_var, what)
-                if not x.grad_var.requires_grad:
-                    continue
-                for second in grad([xp.sum(x.grad_var * x.grad_var)], inputs):
-                    if second is not None:
-                        _assert_there(device, second, f"the second derivative of {operation.name}, by way of {name},")
 
 
 @check("V03")

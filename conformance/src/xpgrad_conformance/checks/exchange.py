@@ -10,7 +10,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
 from xpgrad.types import Array
 from xpgrad_conformance.check import check
-from xpgrad_conformance.checks.views import VIEWS, assert_unchanged, dtypes_on, extremes, views_of
+from xpgrad_conformance.checks.views import assert_unchanged, dtypes_on, extremes, views_of
 from xpgrad_conformance.exchanged import HOST_MEMORY, aligned, hands_out_its_memory, in_host_memory, takes_over
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.comparisons import assert_place
@@ -80,22 +80,6 @@ def export_from_far_within(s: Subject) -> None:
             assert_unchanged(np.array(read(x[start:stop:step])), host[start:stop:step], f"a view read by {reader}")
 
 
-@check("X03", needs=("dlpack_export",))
-def lifetime(s: Subject) -> None:
-    """An exported array keeps its values after the original is deleted, and after further exports."""
-    hosts = [s.values((3, 4)) for _ in range(3)]
-    for reader in [name for name, _ in readers(s, s.array(hosts[0]))]:
-        views = []
-        for host in hosts:
-            x = Variable(s.array(host), requires_grad=False)
-            views.append(dict(readers(s, x.array))[reader](x))
-            del x
-        after = s.array(np.full((3, 4), 7.25))
-        for host, view in zip(hosts, views, strict=True):
-            assert_unchanged(np.array(view), host, f"one of three deleted arrays that {reader} has read,")
-        del after
-
-
 @check("X04", needs=("dlpack_export", "dlpack_shares_memory"))
 def shared_export(s: Subject) -> None:
     """DLPack exports the array's memory, not a copy."""
@@ -131,42 +115,6 @@ def import_from_the_host(s: Subject) -> None:
             made = found.array if isinstance(found, Variable) else found
             assert type(made) in kinds, f"{name} gave {type(made).__qualname__}, no array of {s.backend.name}"
             assert_unchanged(s.host(found), host, f"{what} of the host, taken in by {name},")
-
-
-@check("X06", needs=("dlpack_import",))
-def import_of_views(s: Subject) -> None:
-    """from_dlpack honours strides and offsets of the host's views, read-only ones too, or refuses them."""
-    values = s.values((3, 4))
-    for view in VIEWS:
-        if "backwards" in view.name or not s.has(*view.needs):
-            continue  # a library may lack negative strides, and one crashes on them
-        expected = np.asarray(view.function(np, values))
-        source = view.function(np, aligned(values))
-        if not isinstance(source, np.ndarray):
-            source = np.asarray(source)  # NumPy makes a scalar of one element
-        source.flags.writeable = view.name != VIEWS[0].name
-        try:
-            made = _imported(s, source)
-        except REFUSALS:
-            plain = source.flags.c_contiguous and source.flags.writeable
-            assert not plain, f"from_dlpack rejects a plain array of the host: {view.name}"
-            continue
-        assert_unchanged(s.host(made), expected, f"a (3, 4) array of the host, {view.name}, taken in by from_dlpack,")
-
-
-@check("X07", needs=("dlpack_import",))
-def lifetime_of_imports(s: Subject) -> None:
-    """An imported array keeps its values after its source is deleted, and after further imports."""
-    hosts = [s.values((3, 4)) for _ in range(3)]
-    made = []
-    for host in hosts:
-        source = aligned(host)
-        made.append(_imported(s, source))
-        del source
-    after = [np.full((3, 4), 7.25) for _ in range(4)]
-    for host, array in zip(hosts, made, strict=True):
-        assert_unchanged(s.host(array), host, "one of three arrays of the host taken in by from_dlpack, which is gone,")
-    del after
 
 
 @check("X08", needs=("dlpack_import", "dlpack_export", "dlpack_shares_memory"))

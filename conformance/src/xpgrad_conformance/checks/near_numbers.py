@@ -18,7 +18,7 @@ FLOATS: tuple[tuple[float, ...], ...] = (
     (-1, -2, -1.0, -2.0),
     (0.1, 0.1 + 1e-8, 0.125),
     (3, 2**61 + 2, 3.0),
-    (0.0, 5e-7, -5e-7),
+    (0.0, -0.0, 5e-7, -5e-7),
     (1e6, 1e6 + 0.25, 1000001),
 )
 """Consecutive numbers for arrays of float64; 2 ** 61 + 2 has the hash of 3, and -1 the hash of -2."""
@@ -108,4 +108,6 @@ def _compare(s: Subject, host: Any, groups: Sequence[Sequence[float]], calls: di
                 for number in (*numbers, *numbers[::-1]):
                     got, expected = call(s.xp, x, number), call(numpy_namespace, host, number)
                     what = f"{text.format(number)} with x of {host.tolist()}, after other numbers"
-                    same_numbers(on_host(got), np.asarray(expected), 1e-13 if host.dtype.kind == "f" else 0.0, what)
+                    same_numbers(
+                        on_host(got), np.asarray(expected), 1e-13 if host.dtype.kind == "f" else 0.0, what, signs=True
+                    )
