@@ -72,7 +72,7 @@ def place_of(args: Any, otherwise: str) -> str:
     return otherwise
 
 
-@fault("default-device context leaks to other threads", "VP")
+@fault("default-device context leaks to other threads", "V")
 def current_device_leaks(bed: Testbed) -> None:
     with_current_device(bed, SimpleNamespace(name=DEVICES[0]))
 

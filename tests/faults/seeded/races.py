@@ -116,7 +116,7 @@ def mode_is_shared(memory: Any, right: Any, x: Any) -> Any:
     return out
 
 
-@planted_by(uniform, "random numbers come from the stream that any thread has seeded last", "P", memory=list)
+@planted_by(uniform, "random numbers come from the stream that any thread has seeded last", "R", memory=list)
 def stream_is_shared(streams: list[Any], generator: Any, shape: Any, dtype: Any) -> Any:
     if not any(generator is each for each in streams):
         streams.append(generator)

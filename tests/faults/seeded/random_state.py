@@ -117,7 +117,7 @@ def spare_normal_kept(spare: dict[int, Any], generator: Any, shape: Any) -> Any:
     return np.asarray(made[:count]).reshape(shape)
 
 
-@fault("random numbers are drawn on the default device", "RV")
+@fault("random numbers are drawn on the default device", "R")
 def random_on_the_first(bed: Testbed) -> None:
     for name, draw in DRAWS:
         bed.kernels[name] = lambda shape, dtype, device, generator, draw=draw: bed.library.array(

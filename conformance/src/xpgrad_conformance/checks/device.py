@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad import Device, Variable, as_array, get_device, grad, random, using_device
+from xpgrad import Device, Variable, as_array, get_device, grad, using_device
 from xpgrad.array_api.namespace import namespace
 from xpgrad.functions import copy
 from xpgrad_conformance.check import check
@@ -156,13 +156,3 @@ def moved_variables_compute(s: Subject) -> None:
     s.expect(x.grad_var, 2 * np.exp(2 * values), "the gradient through a copy", device=here)
     (second,) = grad([xp.sum(x.grad_var)], [x])
     s.expect(second, 4 * np.exp(2 * values), "the second derivative through a copy", device=here)
-
-
-@check("V09")
-def drawn(s: Subject) -> None:
-    """Random numbers are on the requested device, given by name or by a spec."""
-    for device in _rounds(s):
-        like = device.backend.spec(s.array(s.values((3, 4), dtype="float64"), device=device))
-        for draw in (random.uniform, random.normal):
-            _assert_there(device, draw((2, 3), device=device), f"what random.{draw.__name__} drew")
-        _assert_there(device, random.uniform_like(like), "what was drawn like an array")

@@ -173,10 +173,6 @@ def axes_that_are_not_there(s: Subject) -> None:
     _refused(s, calls)
 
 
-def _on_host_of(call: Call) -> Any:
-    return on_host(call())
-
-
 @check("E06", needs=("checked_index_arrays",))
 def positions_out_of_range(s: Subject) -> None:
     """Indices out of range raise IndexError: integers, index arrays, gathers, and too many indices.

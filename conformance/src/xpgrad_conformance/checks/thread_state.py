@@ -3,38 +3,11 @@
 import functools
 from typing import Any
 
-import numpy as np
-
-from xpgrad import Variable, config, grad, no_backprop_mode, random, using_config, using_device
-from xpgrad.backend.current import current_device
+from xpgrad import config, grad, no_backprop_mode, using_config, using_device
 from xpgrad_conformance.check import check
-from xpgrad_conformance.checks.concurrent_calls import COUNT, Held, in_another_thread, run_concurrently
+from xpgrad_conformance.checks.concurrent_calls import COUNT, Held, run_concurrently
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.comparisons import assert_same_bits
-
-
-@check("P05", needs=("threads",))
-def device_scopes(s: Subject) -> None:
-    """The current device of one thread does not affect other threads."""
-    here, there = s.pair
-    for mine, other in ((here, there), (there, here)):
-        before = current_device(), here.backend.handle_of(here.backend.xp.zeros((2, 3)))
-        host = s.values((3, 4))
-        with Held(functools.partial(using_device, other)):
-            after = current_device(), here.backend.handle_of(here.backend.xp.zeros((2, 3)))
-            assert after == before, (
-                f"while another thread is in using_device({other}), the current device and that of zeros((2, 3)) are "
-                f"{after} here; they were {before}"
-            )
-            with using_device(mine):
-                x = s.variable(host, device=mine)
-                y = x * 2.0 + x
-                start = s.array(host, device=mine)
-                g = grad([y], [x], [Variable(start)])[0]
-                what = f"while another thread is in using_device({other}),"
-                s.expect(y, 3.0 * host, f"x * 2 + x {what}", device=mine)
-                s.expect(g, 3.0 * host, f"the gradient of x * 2 + x {what}", device=mine)
-        here.synchronize()
 
 
 @check("P06", needs=("threads",))
@@ -86,30 +59,3 @@ def configuration(s: Subject) -> None:
             assert_same_bits(
                 got, expected, f"a gradient during computations in {name} of another thread, and in a single thread,"
             )
-
-
-@check("P08", needs=("threads",))
-def random_streams(s: Subject) -> None:
-    """Random numbers are separate for each thread: seeds and draws of other threads have no effect."""
-    held = random.get_state(s.device)
-    dtype = s.array(np.ones(1)).dtype
-    try:
-        random.seed(11, s.device)
-        expected = [s.host(random.uniform((3, 4), dtype, s.device)) for _ in range(3)]
-
-        def other(seed: int) -> Any:
-            random.seed(seed, s.device)
-            return s.host(random.uniform((3, 4), dtype, s.device))
-
-        random.seed(11, s.device)
-        for i, wanted in enumerate(expected):
-            found = s.host(random.uniform((3, 4), dtype, s.device))
-            assert_same_bits(
-                found, wanted, f"draw {i} after seed(11), while another thread seeds and draws, and in a single thread,"
-            )
-            assert_same_bits(
-                in_another_thread(lambda: other(11)), expected[0], "the first draw after seed(11) of another thread"
-            )
-            in_another_thread(lambda: other(5))
-    finally:
-        random.set_state(held, s.device)
