@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad import Variable
+from xpgrad import Variable, grad, no_backprop_mode, using_device
+from xpgrad.array_api.namespace import namespace
 from xpgrad.plugin import Spec
 from xpgrad_conformance.check import check
 from xpgrad_conformance.checks.concurrent_calls import COUNT, in_another_thread, run_concurrently
@@ -35,6 +36,17 @@ def _assert_same(results: list[Any], expected: list[Any], what: str) -> None:
         assert_same_bits(one, two, f"{what}: {name} in one of several threads, and in a single thread,")
 
 
+@check("P01", needs=("threads",))
+def forward_and_backward(s: Subject) -> None:
+    """Eight threads that compute one program on different values get the results of a single thread, bit for bit."""
+    hosts = [s.values((5, 7), -1.0, 1.0) for _ in range(COUNT)]
+    calls = [functools.partial(_program, s, host, s.wide) for host in hosts]
+    expected = [call() for call in calls]
+    for attempt in range(2):
+        for i, results in enumerate(run_concurrently(list(calls))):
+            _assert_same(results, expected[i], f"attempt {attempt}, thread {i}")
+
+
 @check("P02", needs=("threads",))
 def fresh_shapes(s: Subject) -> None:
     """Threads that meet new shapes and dtypes at the same time fill all caches without harm."""
@@ -56,6 +68,56 @@ def fresh_shapes(s: Subject) -> None:
         different += [specs[0] for specs in rounds if any(spec is not specs[0] for spec in specs)][:1]
     # one round may meet the moment at which a full cache of specs is emptied
     assert len(different) <= 1, f"threads got several objects for the spec {different[0]!r}"
+
+
+@check("P03", needs=("threads",))
+def one_graph(s: Subject) -> None:
+    """Several threads can sweep one graph concurrently."""
+    host = s.values((5, 7), -1.0, 1.0)
+    x = s.variable(host)
+    y = s.xp.sum(s.xp.exp(s.xp.tanh(x * 1.5) * x) + x * x * 0.5)
+    starts = [s.array(np.asarray(0.5 + i)) for i in range(COUNT)]
+
+    def swept(i: int, recorded: bool) -> Any:
+        return s.host(grad([y], [x], [Variable(starts[i])], enable_double_backprop=recorded)[0])
+
+    for recorded in (False, True):
+        calls = [functools.partial(swept, i, recorded) for i in range(COUNT)]
+        expected = [call() for call in calls]
+        for i, found in enumerate(run_concurrently(list(calls))):
+            kind = "recorded" if recorded else "raw"
+            assert_same_bits(
+                found, expected[i], f"{kind} sweep {i} of one graph, in one of several threads and in a single thread,"
+            )
+
+
+@check("P04", needs=("threads",))
+def built_elsewhere(s: Subject) -> None:
+    """A graph built in one thread is swept in another thread with a different configuration and current device."""
+    host = s.values((5, 7), -1.0, 1.0)
+    here, there = s.pair
+    xp = namespace(here.backend)
+
+    def built() -> tuple[Variable, Variable]:
+        with using_device(here):
+            x = s.variable(host, device=here)
+            return x, xp.sum(xp.tanh(x) * x)
+
+    x, y = in_another_thread(built)
+    with using_device(there), no_backprop_mode():
+        y.backward()
+    wide = host.astype(float)
+    s.expect(
+        x.grad, np.tanh(wide) + wide * (1 - np.tanh(wide) ** 2), "the gradient of another thread's graph", device=here
+    )
+    x, y = built()
+    in_another_thread(y.backward)
+    s.expect(
+        x.grad,
+        np.tanh(wide) + wide * (1 - np.tanh(wide) ** 2),
+        "the gradient of a graph swept in another thread",
+        device=here,
+    )
 
 
 @check("P09", needs=("threads",))

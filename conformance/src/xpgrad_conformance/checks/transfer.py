@@ -5,10 +5,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from xpgrad import Device, Variable, get_device, using_device
+from xpgrad import Device, Variable, get_device, grad, using_device
 from xpgrad.array_api.namespace import namespace
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import copyto, transfer
+from xpgrad.functions import copy
 from xpgrad.types import Array
 from xpgrad_conformance.check import check
 from xpgrad_conformance.checks.views import assert_unchanged, dtypes_on, extremes, views_of
@@ -192,6 +193,24 @@ def variables(s: Subject) -> None:
         x.to_device(here)
         s.expect(x, values, "a Variable moved to and fro", device=here)
         s.expect(x.grad, 2 * values, "the gradient of a Variable moved to and fro", device=here)
+
+
+@check("T11")
+def within_a_graph(s: Subject) -> None:
+    """A Variable that moves in the midst of a graph leaves it whole: gradients of all orders go back the same way."""
+    here, there = s.pair
+    values = s.values((3, 4))
+    for target in (there, _host()):
+        x = s.variable(values, device=here)
+        y = x * x
+        y.to_device(target)
+        z = namespace(target.backend).sum(y * y + copy(y, target))
+        z.backward(enable_double_backprop=True)
+        assert x.grad_var is not None
+        expected = 4 * values**3 + 2 * values
+        s.expect(x.grad_var, expected, f"d(x^4 + x^2)/dx by way of {target}", device=here)
+        (second,) = grad([namespace(here.backend).sum(x.grad_var)], [x])
+        s.expect(second, 12 * values**2 + 2, f"its derivative, by way of {target}", device=here)
 
 
 @check("T12")
