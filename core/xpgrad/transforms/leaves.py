@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from xpgrad.backend.backend import Backend
 from xpgrad.backend.checks import same_place, spec_of
 from xpgrad.backend.current import current_device
 from xpgrad.backend.levels import innermost, live
@@ -51,6 +52,13 @@ def is_array(leaf: Any) -> bool:
     except UnknownArray:
         return False
     return True
+
+
+def backend_among(leaves: Iterable[Any], scalar: Any) -> Backend | None:
+    """Return the backend of a library's scalar; None if the arrays are of other libraries, to which it is a number."""
+    backend = plugins.backend_of_scalar(scalar)
+    beside = {type(as_array(x)) for x in leaves if is_array(x)} if backend is not None else ()
+    return None if backend is None or (beside and beside.isdisjoint(backend.array_types)) else backend
 
 
 def is_differentiable(leaf: Any) -> bool:

@@ -196,7 +196,8 @@ def opened(tree: Any) -> tuple[type, tuple[Any, ...], tuple[Any, ...]] | None:
     if isinstance(container, Container):
         keys = container.keys(tree)
         return kind, keys, tuple(container.child(tree, key) for key in keys)
-    names = tuple(f.name for f in dataclasses.fields(tree) if not f.metadata.get("static"))
+    fields = (f for f in dataclasses.fields(tree) if not f.metadata.get("static"))
+    names = tuple(f.name for f in fields if hasattr(tree, f.name))  # a deleted slot is missing
     return kind, names, tuple(getattr(tree, name) for name in names)
 
 

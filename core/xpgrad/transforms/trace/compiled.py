@@ -41,6 +41,8 @@ MAX_VALUES = 4
 """How many values of a number have a program each before a warning names it."""
 MAX_TEXTS, NUMBERS = 16, (int, float, complex)
 """How many texts and other constants have a program each before a warning names them."""
+MAX_UNUSED = 32
+"""How many kinds of calls are recorded in a row that have no second call, before others run once without a program."""
 MAX_ITEMS, MAX_SHOWN = 100, 20
 """How many items of a container are compared with their earlier values, and how many are shown of a stale program."""
 
@@ -67,7 +69,7 @@ class Compiled(Generic[P, R]):
         self._recording = InTurn()
         self._writes = False  # whether a recorded run has stored something in Variables from outside
         self._state = OuterState()
-        self._hits = self._misses = self._changes = 0
+        self._hits = self._misses = self._changes = self._unused = 0
         self._said: set[str] = set()
         self._values: dict[Any, set[Any]] = {}  # of numbers among the arguments that were constants of programs
         self.instead: Callable[..., Any] = f if instead is None else instead
@@ -133,7 +135,8 @@ class Compiled(Generic[P, R]):
                     return self(*args, **kwargs)  # another thread has found the state meanwhile
                 kind = self._found(args, kwargs)  # another thread may have recorded it meanwhile
                 if kind is None:
-                    return self._traced(args, kwargs)
+                    waits = self._unused >= MAX_UNUSED and not self._strict
+                    return self._put_off(args, kwargs) if waits else self._traced(args, kwargs)
                 if kind.eager is None and kind.ready is None:
                     return self._confirmed(kind, args, kwargs)
         return self._eager(args, kwargs) if kind.ready is None else self(*args, **without_state(kwargs))
@@ -161,8 +164,16 @@ class Compiled(Generic[P, R]):
             elif trace.facts.numbers:
                 kind.loose = kinds.entry_of(trace, trace.facts.numbers.leaves)
             self._count_values(trace)
+            self._unused += 1
             self._keep(kind)
         return Runner(trace, self._options).first()
+
+    def _put_off(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call the function without a program; a second call with such arguments is recorded."""
+        self._keep(Kind(entry(*flatten((args, kwargs)), (), ()), None))
+        what = f"the last {self._unused} kinds of calls have come once each, and recording takes longer"
+        self._warn(f"{what} than running: further ones run without a program until they come again", once=True)
+        return self._eager(args, kwargs)
 
     def _keep(self, kind: Kind, instead: Kind | None = None) -> None:
         """Keep a kind as the most recently used one, `instead` of another one."""
@@ -264,7 +275,7 @@ class Compiled(Generic[P, R]):
         stale = kind.ready is not None and other is not None
         if stale:
             self._warn_stale(kind, str(other), first)
-        if other is not None and trace.failure is None and (stale or kind.tries == 0):
+        if trace.failure is None and (first is None or (other is not None and (stale or kind.tries == 0))):
             kind.trace, kind.ready, kind.loose, kind.tries = trace, None, None, 1
             kind.entry = kinds.entry_of(trace, first=True)
             return Runner(trace, self._options).first()
@@ -285,7 +296,7 @@ class Compiled(Generic[P, R]):
             runner.prepare()
             for text in filter(None, (*trace.facts.warnings, kinds.repeated_body(trace.program))):
                 self._warn(text, once=True)
-            kind.trace = trace
+            kind.trace, self._unused = trace, 0
             kind.entry, kind.ready = found, (found, runner)
             kind.runs = max(kind.runs, kinds.RECORDED)
         kind.due = kinds.next_of(kind.runs, self._verify)

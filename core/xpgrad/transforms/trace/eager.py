@@ -6,13 +6,12 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from xpgrad.backend.plugins import plugins
 from xpgrad.graph.methods.copies import attributes_of
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.containers import container_of
-from xpgrad.transforms.leaves import is_array
+from xpgrad.transforms.leaves import backend_among, is_array
 from xpgrad.transforms.trace.guards.effects import refill
-from xpgrad.transforms.trace.guards.guard import contents
+from xpgrad.transforms.trace.guards.guard import ABSENT, contents
 from xpgrad.transforms.trees import Structure, flatten, map_leaves, opened
 
 DEFERRED = types.GeneratorType, map, filter, zip
@@ -21,7 +20,8 @@ DEFERRED = types.GeneratorType, map, filter, zip
 
 def call_eagerly(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return the result of a function that takes Variables in place of arrays; of arrays it returns arrays."""
-    given = any(isinstance(leaf, Variable) for leaf in flatten((args, kwargs))[0])
+    leaves = flatten((args, kwargs))[0]
+    given = any(isinstance(leaf, Variable) for leaf in leaves)
 
     def own(x: Any) -> Any:
         if given:
@@ -30,7 +30,7 @@ def call_eagerly(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
             return map(functools.partial(map_leaves, own), x)
         return x._array if isinstance(x, Variable) and not x._node.requires_grad else x
 
-    entered = _Entered()
+    entered = _Entered(leaves)
     try:
         return map_leaves(own, f(*map(entered.new, args), **{name: entered.new(x) for name, x in kwargs.items()}))
     finally:
@@ -40,7 +40,8 @@ def call_eagerly(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
 class _Entered:
     """Arguments in which Variables take the place of arrays."""
 
-    def __init__(self) -> None:
+    def __init__(self, leaves: list[Any]) -> None:
+        self._leaves = leaves
         self._new: dict[int, Any] = {}  # by the identity of the original object
         self._old: dict[int, tuple[Any, Any, Any]] = {}  # by that of the new one, with its first contents
 
@@ -50,7 +51,7 @@ class _Entered:
             made, (kind, keys, items) = x, opened(x) or (None, (), ())
             found = [self.new(item) for item in items]
             if kind is None:
-                made = _variable(x)
+                made = self._variable(x)
             elif not all(map(operator.is_, items, found)):
                 made = Structure(kind, keys, (Structure(),) * len(keys), flatten(x)[1].empty).build(found)
             whole = made is not x and container_of(type(x)) is not None
@@ -77,15 +78,14 @@ class _Entered:
                     continue
                 before, made = {}, map_leaves(own, made)
             now = attributes_of(made)
-            for name in (name for name in before.keys() | now.keys() if before.get(name) is not now.get(name)):
+            for name in (n for n in before.keys() | now.keys() if before.get(n, ABSENT) is not now.get(n, ABSENT)):
                 if name in now:
                     object.__setattr__(x, name, old(now[name]))
                 else:
                     object.__delattr__(x, name)
 
-
-def _variable(leaf: Any) -> Any:
-    backend = plugins.backend_of_scalar(leaf)
-    if backend is None and (isinstance(leaf, Variable) or not is_array(leaf)):
-        return leaf
-    return Variable(leaf if backend is None else backend.restore(leaf), requires_grad=False)
+    def _variable(self, leaf: Any) -> Any:
+        backend = backend_among(self._leaves, leaf)
+        if backend is None and (isinstance(leaf, Variable) or not is_array(leaf)):
+            return leaf
+        return Variable(leaf if backend is None else backend.restore(leaf), requires_grad=False)

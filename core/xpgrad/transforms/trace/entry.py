@@ -1,5 +1,6 @@
 """`entry` and `leaving`: generated functions that collect the inputs of a program, and build the result of a call."""
 
+import dataclasses
 import keyword
 import operator
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -13,7 +14,7 @@ from xpgrad.config import global_config, switches
 from xpgrad.graph.methods.copies import attributes_of
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.containers import container_of
-from xpgrad.transforms.leaves import is_array
+from xpgrad.transforms.leaves import backend_among, is_array
 from xpgrad.transforms.trace.guards.guard import ABSENT, READ, SOURCE, Guard, contents, same, same_tree
 from xpgrad.transforms.trace.guards.numbers import source_of
 from xpgrad.transforms.trace.guards.objects import SIMPLE, kind_of, values
@@ -107,7 +108,7 @@ def entry(
         if i in loosened:
             w.fail_if(f"type({place}) is not float or {place} - {place}")  # infinity and NaN are constants
         else:
-            _check_leaf(w, leaf, place, graded=i in graded)
+            _check_leaf(w, leaf, place, backend_among(leaves, leaf) is not None, graded=i in graded)
     variables = dict.fromkeys(s.holder for s in sources if s.kind in ("array", "gradient"))
     captured = {x: w.name(x, "v") for x in variables}
     for i, (leaf, place) in enumerate(zip(leaves, places, strict=True)):
@@ -193,6 +194,9 @@ def _check_rest(w: EntryWriter, structure: Structure, place: str) -> None:
     if container is not None:
         w.fail_if(f"not {w.name(container.same)}({place}, {w.name(structure.empty)})")
         return
+    for f in dataclasses.fields(structure.empty):
+        if not hasattr(structure.empty, f.name):  # it was deleted
+            w.fail_if(f"hasattr({place}, {f.name!r})")
     for name, value in attributes_of(structure.empty, *structure.keys).items():
         known = w.name(value)
         w.fail_if(f"not same({place}.{name}, {known}) and {place}.{name} != {known}")
@@ -217,13 +221,13 @@ def _check_identity(w: EntryWriter, leaves: Sequence[Any], places: list[str], wr
         w.fail_if(f"len({{{', '.join(f'id({place})' for place in distinct)}}}) != {len(distinct)}")
 
 
-def _check_leaf(w: EntryWriter, leaf: Any, place: str, *, graded: bool) -> None:
+def _check_leaf(w: EntryWriter, leaf: Any, place: str, is_scalar: bool, *, graded: bool) -> None:
     if isinstance(leaf, Variable):
         w.fail_if(f"type({place}) is not {w.name(type(leaf))}")
         _check_variable(w, leaf, place, graded=graded)
     elif is_array(leaf):
         _check_array(w, plugins.backend_of(leaf).spec(leaf), type(leaf), place)
-    elif plugins.backend_of_scalar(leaf) is not None:
+    elif is_scalar:
         w.fail_if(f"type({place}) is not {w.name(type(leaf))}")
     elif type(leaf) in (str, int, bool):
         w.fail_if(f"type({place}) is not {w.name(type(leaf))} or {place} != {leaf!r}")

@@ -16,7 +16,7 @@ from xpgrad.graph.methods.cuts import GraphEnds
 from xpgrad.graph.methods.ending import UserLine
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.containers import container_of
-from xpgrad.transforms.leaves import is_array
+from xpgrad.transforms.leaves import backend_among, is_array
 from xpgrad.transforms.surroundings import Surroundings
 from xpgrad.transforms.trace.array import TracedArray
 from xpgrad.transforms.trace.guards.events import following
@@ -278,7 +278,7 @@ class Trace:
                 if id(leaf) not in seen:
                     seen[id(leaf)] = constant_variable(level.input(leaf, InputSource("argument", i)))
                 yield seen[id(leaf)]
-            elif (backend := plugins.backend_of_scalar(leaf)) is not None:
+            elif (backend := backend_among(self.leaves, leaf)) is not None:
                 yield constant_variable(level.input(backend.restore(leaf), InputSource("argument", i)))
             else:
                 yield leaf

@@ -218,10 +218,70 @@ def test_deferred_result_is_computed_without_a_program(f):
     assert all(type(y) is type(X) for y in found)
 
 
-def test_two_arguments_that_are_one_array_are_told_from_two():
-    compiled = compile(lambda x, y: x * 2 if x is y else x * 3)
+def keys(x, y):
+    found = {}
+    for each in x, y:
+        found[each] = True
+    return len(found)
+
+
+@pytest.mark.parametrize(
+    "count",
+    [
+        lambda x, y: 1 if x is y else 2,
+        lambda x, y: 1 if id(x) == id(y) else 2,
+        lambda x, y: 1 if hash(x) == hash(y) else 2,
+        lambda x, y: len({id(each) for each in (x, y)}),
+        lambda x, y: len({x, y}),
+        lambda x, y: len({each for each in (x, y) if each is not None}),
+        lambda x, y: len({x: 1, y: 2}),
+        lambda x, y: len({each: i for i, each in enumerate((x, y))}),
+        lambda *xs: len(set(xs)),
+        lambda *xs: len(frozenset(list(xs))),
+        lambda x, y: len(dict.fromkeys([x, y])),
+        keys,
+    ],
+)
+def test_two_arguments_that_are_one_array_are_told_from_two(count):
+    compiled = compile(lambda x, y: x * count(x, y))
     for same in False, False, True, True, False, True:
-        assert_near(compiled(X, X if same else X + 1), X * (2 if same else 3))
+        assert_near(compiled(X, X if same else X + 1), X * (1 if same else 2))
+    assert compiled.cache_info().hits == 2
+
+
+def test_calls_that_never_come_again_are_not_recorded_for_ever():
+    compiled = compile(lambda x, items: x * sum(items))
+    lists = [[X] * n for n in range(1, 40)]
+    for items in lists:
+        assert_near(compiled(X, items) if len(items) != 33 else _warned(compiled, X, items), X * X * len(items))
+    for _ in range(4):
+        assert_near(compiled(X, lists[-1]), X * X * 39)
+    assert compiled.cache_info().hits == 2
+
+
+def _warned(f, *args):
+    with pytest.warns(CompileWarning, match="the last 32 kinds of calls have come once each"):
+        return f(*args)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_field_that_is_deleted_belongs_to_the_structure(first):
+    compiled = compile(lambda x, s: x * s.a if hasattr(s, "items") else x)
+    for i in range(12):
+        s = Slotted(X, items=X)
+        if i // 3 % 2 == first:
+            del s.items
+        assert_near(compiled(X, s), compiled.function(X, s))
+    with pytest.warns(CompileWarning, match="changed a list, dictionary or object"):
+        compile(lambda x, s: (x, s.__delattr__("items"))[0])(X, s := Slotted(X))
+    assert not hasattr(s, "items")
+
+
+def test_scalar_of_another_library_than_the_arrays_is_a_number():
+    x = xpgrad.get_device("@strict").xp.asarray([1.0, 2.0])
+    compiled = compile(lambda x, n: x * float(n))
+    for n in np.float64(2), np.float64(2), np.float64(2), np.float64(3):
+        assert float(compiled(x, n)[1]) == 2 * n
 
 
 def test_coroutine_is_returned_without_a_program():

@@ -57,6 +57,8 @@ STATES = frozenset(["sys", "gc"])
 COPIES, LOOPS = (list, tuple, dict), (zip, enumerate, reversed)
 """Classes whose objects hold the items of what they get, or go over them."""
 SEEN = list, tuple, dict, *VIEWS, int, Twin
+HASHING = frozenset(["hash", "set", "frozenset", "dict", "fromkeys", "add", "setdefault", "count", "index", "remove"])
+"""Functions and methods for which two arguments are one if they are identical."""
 LAZY = frozenset(map(id, [map, filter, next, iter, enumerate, zip, reversed]))
 PICKS = frozenset(map(id, [next, max, min, sum]))
 PURE = frozenset(map(id, [max, min, sum, sorted, str, int, repr]))
@@ -97,6 +99,8 @@ class Calls(Reads):
     def call(self, sh: Any, f: Any, args: Sequence[Any]) -> Any:
         """Return the known part of the result of calling `f` with the known parts of its arguments."""
         sh.calling = None
+        if getattr(f, "__name__", "") in HASHING:
+            self.identify(y for x in args for y in (contents(x) if kind_of(x) is BOX else (x,)))
         for x in args if isinstance(f, NAMED) and f.__name__ in TEXTS else ():
             self.shown(x)
         for x in args:

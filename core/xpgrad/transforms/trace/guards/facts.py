@@ -149,6 +149,10 @@ class Facts:
         self.made[id(box)] = box
         return box
 
+    def identify(self, items: Iterable[Any]) -> None:
+        """Note that the identities of some objects count, as keys or by themselves."""
+        self.identified |= any(isinstance(x, Token) or kind_of(x) is TRACED for x in items)
+
     def is_new(self, x: Any) -> bool:
         """Return whether the call has made a value, or its like."""
         return x.fresh if type(x) is Token else id(x) in self.made

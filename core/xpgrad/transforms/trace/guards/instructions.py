@@ -181,6 +181,7 @@ def store_slice(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
 
 
 def _set_item(self: Calls, owner: Any, key: Any, value: Any = None) -> None:
+    self.identify((key,) if kind_of(owner) in (BOX, OTHER) else ())
     arrays = kind_of(owner) in (ARRAY, TRACED)
     if type(owner) is not Token and (arrays or hasattr(inherited(type(owner), "__setitem__"), "__code__")):
         return
@@ -250,6 +251,7 @@ def build(count: Callable[[int], int], like: Callable[[Sequence[Any]], Any]) -> 
     def rule(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
         taken = s[len(s) - count(arg) :]
         self.numbers.use(taken)
+        self.identify(() if like is list else taken)
         if all(map(_is_seen, taken)):
             replace(self, s, count(arg), False, self.like(like(taken)))
         else:
@@ -276,11 +278,13 @@ def extend(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
 
 def append(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
     x = s.pop()
+    self.identify(() if type(s[-arg]) is list else (x,))
     _put(self, s, arg, (x,), lambda box: (box.append if type(box) is list else box.add)(x))
 
 
 def map_add(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
     x, key = s.pop(), s.pop()
+    self.identify((key,))
     _put(self, s, arg, (key, x), lambda box: box.__setitem__(key, x))
 
 

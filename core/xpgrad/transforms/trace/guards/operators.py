@@ -159,7 +159,7 @@ def identity(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
 def contains(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
     """Follow ``key in box``."""
     key, box = s[-2:]
-    self.identified |= kind_of(key) is TRACED  # which is looked for by its identity first
+    self.identify((key,))  # it is looked for by its identity first
     self.numbers.use((key, box))
     sh.waits = True
     hashed = kind_of(box) is BOX and (hasattr(box, "keys") or isinstance(box, (set, frozenset)))

@@ -99,7 +99,7 @@ _RULES: list[tuple[Any, Any]] = [
     (vars, lambda self, sh, args: self.attribute(sh, args[0], "__dict__") if args else NotImplemented),
     (contextvars.copy_context, lambda self, sh, args: UNSEEN),
     (globals, lambda self, sh, args: sh.frame.f_globals),
-    (id, lambda self, sh, args: FRESH if isinstance(args[0], Token) else id(args[0])),
+    (id, lambda self, sh, args: self.identify(args) or (FRESH if isinstance(args[0], Token) else id(args[0]))),
 ]  # fmt: skip
 SPECIAL = {id(f): rule for f, rule in _RULES}
 """``rule(calls, shadow, args)`` by the identity of the function; it returns what is known of the result."""
