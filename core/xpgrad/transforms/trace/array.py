@@ -17,14 +17,7 @@ REMEDY = (
 class TracedArray(TransformedArray):
     """Base of the types of arrays that are traced, one for each library and depth.
 
-    Attributes
-    ----------
-    recording : Recording
-        Recording of calls with this array.
-    value : Value
-        The value that represents it in the program.
-    values : array
-        The library's array.
+    `value` represents it in the program, and `values` is the library's array.
     """
 
     __slots__ = ("dtype", "level", "recording", "shape", "value", "values")

@@ -31,14 +31,7 @@ OF_SPECS = frozenset(
 
 
 class TraceBackend(TransformedBackend):
-    """Arrays of `base` whose calls are recorded.
-
-    Parameters
-    ----------
-    base : Backend
-    depth : int
-        Number of active transformations; arrays of each depth have a separate type.
-    """
+    """Arrays of `base` whose calls are recorded; those of each depth of transformations have a separate type."""
 
     def __init__(self, base: Backend, depth: int) -> None:
         super().__init__("trace", base, depth, TracedArray)

@@ -51,12 +51,7 @@ class Compiled(Generic[P, R]):
     """A compiled function; `compile` makes it.
 
     Several threads may call it: one thread records while the other threads wait, and programs run in parallel, unless
-    they store values in outer Variables, which they do in turn.
-
-    Attributes
-    ----------
-    function : callable
-        The original function.
+    they store values in outer Variables, which they do in turn. The attribute `function` is the original function.
     """
 
     def __init__(self, f: Callable[P, R], verify: Verify, size: int, options: Options, instead: Any = None) -> None:

@@ -34,14 +34,7 @@ NAMES = {
 
 
 class EntryWriter:
-    """Source of a function under construction.
-
-    Attributes
-    ----------
-    lines : list of str
-    names : dict
-        The objects that the source names.
-    """
+    """Source of a function under construction: its `lines`, and the objects that it `names`."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -276,26 +269,25 @@ def _check_guard(w: EntryWriter, guard: Guard) -> None:
     """Add the check of one thing that was read from outside."""
     kind, key, value, of = guard.kind, guard.key, guard.value, type(guard.owner)
     owner, known = w.name(guard.owner), w.name(value)
+    kind = "plain item" if kind == "item" and of in (list, dict) else kind
     named = type(key) is str and key.isidentifier() and not keyword.iskeyword(key)
     if kind in ("own", "global") and value is ABSENT:
         w.fail_if(f"{key!r} in {owner}{'.__dict__' * (kind == 'own')}")
     elif kind == "inherited" and value is ABSENT and type(of) is type and not hasattr(of, key):  # faster than its bases
         w.fail_if(f"hasattr(type({owner}), {key!r})")
-    elif kind == "length" and value == 0 and type(guard.owner) in (list, dict):
+    elif kind == "length" and value == 0 and of in (list, dict):
         w.fail_if(owner)
-    elif kind == "contents" and type(guard.owner) in (list, dict):
+    elif kind == "contents" and of in (list, dict):
         _check_items(w, guard, owner)
     elif kind == "tree":
         w.fail_if(f"not {w.name(same_tree)}({owner}, {known})")
     elif kind == "values":
         w.fail_if(f"{w.name(values)}({owner}) != {known}")
-    elif kind in SOURCE and value is not ABSENT and (named or "{n}" not in SOURCE[kind]):
+    elif (text := SOURCE.get(kind)) and value is not ABSENT and (named or "{n}" not in text):
         name = repr(key) if type(key) in (str, int) else w.name(key)
-        _compare(w, SOURCE[kind].format(o=owner, k=name, n=key), known)
-    elif kind == "item" and type(guard.owner) in (list, dict) and value is not ABSENT:
-        _compare(w, f"{owner}[{repr(key) if type(key) in (str, int) else w.name(key)}]", known)
+        _compare(w, text.format(o=owner, k=name, n=key), known)
     else:
-        _compare(w, f"{w.name(READ[kind])}({owner}, {w.name(key)})", known)
+        _compare(w, f"{w.name(READ[guard.kind])}({owner}, {w.name(key)})", known)
 
 
 def _compare(w: EntryWriter, now: str, known: str) -> None:
@@ -314,11 +306,7 @@ def _check_items(w: EntryWriter, guard: Guard, owner: str) -> None:
 def leaving(results: Sequence[OutputLeaf], structure: Structure, *, variables: bool) -> Callable[..., Any]:
     """Return a function of the outputs and the leaves of the arguments, which returns the result.
 
-    Parameters
-    ----------
-    results, structure : sequence of OutputLeaf, Structure
-    variables : bool
-        Whether results that were Variables become Variables; else the user gave arrays, and gets arrays.
+    Results that were Variables become Variables if `variables`; else the user gave arrays, and gets arrays.
     """
     w = EntryWriter()
     leaves = []

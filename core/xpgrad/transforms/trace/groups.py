@@ -89,12 +89,7 @@ class Grouping:
     """Visits the calls of a program in order, and puts some together in the open group.
 
     A call that needs no result of the open group runs before it, and a call that needs one of its results runs after
-    it.
-
-    Attributes
-    ----------
-    calls : list of Call
-        Calls in order so far.
+    it. In `calls` are the calls in order so far.
     """
 
     def __init__(self, program: CallSequence) -> None:

@@ -97,11 +97,6 @@ class Captured:
 class TraceLevel(Level):
     """One run of a function whose calls are recorded.
 
-    Parameters
-    ----------
-    title, strict : str, bool
-        See `Recording`.
-
     Attributes
     ----------
     recording, inputs : Recording, list of Value

@@ -38,13 +38,7 @@ def last_uses(program: CallSequence) -> list[tuple[Value, ...]]:
 
 
 class MemoryCount:
-    """Counts the bytes that results of calls hold.
-
-    Attributes
-    ----------
-    now, most : int
-        Bytes held now, and the largest number until now.
-    """
+    """Counts the bytes that results of calls hold: `now`, and at most until now."""
 
     def __init__(self) -> None:
         self.now = self.most = 0
@@ -86,13 +80,7 @@ def peak(program: CallSequence) -> int:
 
 
 class Profile:
-    """The bytes that results hold after each call, with room up to the largest of these numbers.
-
-    Attributes
-    ----------
-    room : int
-        Largest number of bytes that may be held at any time.
-    """
+    """The bytes that results hold after each call, with `room` up to the largest of these numbers."""
 
     BLOCK = 128
 
@@ -130,13 +118,8 @@ class Profile:
                 yield block, len(places) == end - first, places
 
 
-def highest(program: CallSequence) -> int:
-    """Return the largest number of bytes that results hold at a time if each is dropped after its last use."""
-    return peak_of(program)[0]
-
-
 def peak_of(program: CallSequence) -> tuple[int, int]:
-    """Return this number of bytes, and the number of the first call during which they are held."""
+    """Return the most bytes that results hold at a time, each until its last use, and the number of the call then."""
     memory, most, where = MemoryCount(), 0, 0
     for i, (call, last) in enumerate(zip(program.calls, last_uses(program), strict=True)):
         memory.run(call, last)

@@ -31,13 +31,7 @@ JOINED = "concat", "stack"
 
 
 class Half:
-    """The backward half of a compiled function.
-
-    Parameters
-    ----------
-    trace : Trace
-    options : Options
-    """
+    """The backward half of a compiled function."""
 
     def __init__(self, trace: Trace, options: Options) -> None:
         self.trace, self.options = trace, options
@@ -161,13 +155,8 @@ def without(program: Program, cotangents: Sequence[Value], absent: Collection[Va
     """Return a backward program without some of its cotangents, and which of its outputs remain.
 
     Values that depend on absent cotangents only are left out, and a sum with such a value is replaced by its other
-    operand: zeros in their place would cost more, and give NaN with infinite values.
-
-    Parameters
-    ----------
-    program : Program
-        It is linear in `cotangents`, which are among its inputs.
-    cotangents, absent : collection of Value
+    operand: zeros in their place would cost more, and give NaN with infinite values. The program is linear in
+    `cotangents`, which are among its inputs.
     """
     derived, gone = set(cotangents), set(absent)
     replaced: dict[Value, Any] = {}

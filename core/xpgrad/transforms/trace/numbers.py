@@ -19,14 +19,7 @@ TAKERS = frozenset(
 
 
 class Number(NamedTuple):
-    """An input of a program that is computed from floats among the arguments.
-
-    Attributes
-    ----------
-    expression : Expression
-    spec : Spec
-        Spec of the 0-d array.
-    """
+    """An input of a program that is computed from floats among the arguments: a 0-d array of a spec."""
 
     expression: Expression
     spec: Spec

@@ -22,14 +22,7 @@ class NeedsValue(Exception):
 
 
 class RecordedPart(NamedTuple):
-    """Result of `Recording.apart`.
-
-    Attributes
-    ----------
-    result, calls : object, tuple of Call
-    used, failure : dict from Value to array, str or None
-        Earlier values that the calls use, and why the calls are not the whole computation.
-    """
+    """Result of `Recording.apart`, with earlier values that the calls use, and why they are not all computed there."""
 
     result: Any
     calls: tuple[Call, ...]
@@ -117,19 +110,9 @@ class Recording:
         return None
 
     def needs(self, what: str, remedy: str) -> None:
-        """Note that the function needs a value which only a run has.
+        """Note that the function needs a value which only a run has; within the body of a kernel raise `NeedsValue`.
 
-        Parameters
-        ----------
-        what, remedy : str
-            The operation and the array, and the replacement to write.
-
-        Raises
-        ------
-        NeedsValue
-            Within the default body of a kernel.
-        TraceError
-            The recording is strict.
+        `what` names the operation and the array, and `remedy` what to write instead.
         """
         if self.bodies:
             raise NeedsValue(what)

@@ -19,13 +19,7 @@ Run = Callable[..., Sequence[Array]]
 
 
 class Runner:
-    """Runs the program of one kind of calls.
-
-    Parameters
-    ----------
-    trace : Trace
-    options : Options
-    """
+    """Runs the program of one kind of calls."""
 
     def __init__(self, trace: Trace, options: Options) -> None:
         self._trace, self._options = trace, options

@@ -28,16 +28,7 @@ the memory of a few small arrays stays in the cache."""
 
 @dataclass(frozen=True, slots=True)
 class ProgramSource:
-    """Source text, and the objects that its names mean.
-
-    Attributes
-    ----------
-    text : str
-    name : str
-        The name of the function to call.
-    objects : dict
-        The globals of the text: functions and constants.
-    """
+    """Source text, the name of the function in it to call, and the functions and constants that are its globals."""
 
     text: str
     name: str

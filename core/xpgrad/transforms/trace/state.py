@@ -17,12 +17,7 @@ MAX_PLACES, MAX_GROWTHS = 64, 4
 
 
 class OuterState:
-    """Attributes, items and variables outside of a function that hold arrays, which the function reads and replaces.
-
-    Attributes
-    ----------
-    places : tuple of Effect
-    """
+    """Attributes, items and variables outside of a function that hold arrays, which the function reads and replaces."""
 
     def __init__(self, places: Sequence[Effect] = (), growths: int = 0) -> None:
         self.places, self._growths = tuple(places), growths

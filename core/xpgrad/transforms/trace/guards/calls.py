@@ -23,17 +23,7 @@ from xpgrad.config import at_level, called_with
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.trace.guards import objects
 from xpgrad.transforms.trace.guards.guard import ABSENT, contents, inherited, is_constant, referent
-from xpgrad.transforms.trace.guards.objects import (
-    ARRAY,
-    BOX,
-    OTHER,
-    SIMPLE,
-    TRACED,
-    VIEW,
-    VIEWS,
-    is_inside,
-    kind_of,
-)
+from xpgrad.transforms.trace.guards.objects import ARRAY, BOX, OTHER, SIMPLE, TRACED, VIEW, is_inside, kind_of
 from xpgrad.transforms.trace.guards.reads import Reads
 from xpgrad.transforms.trace.guards.reflection import SPECIAL
 from xpgrad.transforms.trace.guards.stack import FRESH, HIDDEN, MIXED, UNSEEN, Token, Twin
@@ -56,7 +46,7 @@ STATES = frozenset(["sys", "gc"])
 """Modules, written in C, whose functions give the state of the interpreter."""
 COPIES, LOOPS = (list, tuple, dict), (zip, enumerate, reversed)
 """Classes whose objects hold the items of what they get, or go over them."""
-SEEN = list, tuple, dict, *VIEWS, int, Twin
+SEEN = list, tuple, dict, *objects.VIEWS, int, Twin
 HASHING = frozenset(["hash", "set", "frozenset", "dict", "fromkeys", "add", "setdefault", "count", "index", "remove"])
 """Functions and methods for which two arguments are one if they are identical."""
 LAZY = frozenset(map(id, [map, filter, next, iter, enumerate, zip, reversed]))

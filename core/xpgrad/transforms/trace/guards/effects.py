@@ -40,13 +40,7 @@ class Effect(Guard):
 
 
 class Set(NamedTuple):
-    """An outer assignment of a program at each run, or an append to a list: a constant, or computed arrays.
-
-    Attributes
-    ----------
-    effect, value, arrays : Effect, object, bool
-        Whether there are arrays in the value.
-    """
+    """An outer assignment of a program at each run, or an append to a list: a constant, or, if `arrays`, computed."""
 
     effect: Effect
     value: Any

@@ -135,6 +135,7 @@ TITLES = {
 SOURCE = {
     "global": "{o}[{k}]", "attribute": "{o}.{n}", "method": "{o}.{n}.__func__", "class attribute": "type({o}).{n}",
     "class": "type({o})", "cell": "{o}.cell_contents", "membership": "({k} in {o})", "length": "len({o})",
+    "plain item": "{o}[{k}]",  # of a list or dictionary
 }  # fmt: skip
 """How the source of an entry reads what is there; all else is read by `READ`."""
 

@@ -2,25 +2,18 @@
 
 import itertools
 import math
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 Expression = Any
 """The number of a leaf of the arguments, ``("number", x)``, ``("-", e)``, or ``(sign, e1, e2)``."""
-OPERATORS = {
-    "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "/": lambda a, b: a / b,
-    "**": lambda a, b: a**b,
-}  # fmt: skip
+OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "**": operator.pow}
 MAX_EXPRESSIONS = 32
 
 
 class Numbers:
-    """The expressions of floats that a call has computed, as far as its instructions are followed.
-
-    Parameters
-    ----------
-    leaves : sequence of object
-        The leaves of the arguments.
+    """The expressions of floats among the `leaves` of the arguments that a call has computed, as far as it is followed.
 
     Attributes
     ----------

@@ -45,13 +45,7 @@ def functions_of(code: types.CodeType) -> list[types.FunctionType]:
 
 
 class Observer(Calls):
-    """Follows frames, and notes the values that they read and set.
-
-    Parameters
-    ----------
-    function, meets : callable
-        The called function; see `Facts`.
-    """
+    """Follows the frames of a call of `function`, and notes the values that they read and set."""
 
     def __init__(self, function: Callable[..., Any], meets: Callable[[Any], None]) -> None:
         super().__init__(meets)

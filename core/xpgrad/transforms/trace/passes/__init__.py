@@ -17,18 +17,10 @@ from xpgrad.transforms.trace.program import Program
 from xpgrad.transforms.trace.text import counted
 
 PASSES: dict[str, Callable[[Program], Program]] = {
-    "algebra": algebra,
-    "units": functools.partial(algebra, any_layout=True),
-    "constants": constants,
-    "equal_calls": equal_calls,
-    "products": products,
-    "sums": sums,
-    "slices": slices,
-    "dead_calls": dead_calls,
-    "recompute": recompute,
-    "blocks": blocks,
-    "buffers": buffers,
-}
+    "algebra": algebra, "units": functools.partial(algebra, any_layout=True), "constants": constants,
+    "equal_calls": equal_calls, "products": products, "sums": sums, "slices": slices, "dead_calls": dead_calls,
+    "recompute": recompute, "blocks": blocks, "buffers": buffers,
+}  # fmt: skip
 """All passes by name, in the order in which they run."""
 
 REASSOCIATING = frozenset(["units", "slices", "products", "sums"])

@@ -176,19 +176,11 @@ def permuted(found: Simplifier, call: Call) -> Any:
 
 
 RULES: dict[str, Rule] = {
-    "astype": unchanged_copy,
-    "broadcast_to": unchanged_view,
-    "constant_power": by_one,
-    "copy": copy_of_new,
-    "divide": by_one,
-    "matrix_transpose": twice,
-    "multiply": times_one,
-    "negative": twice,
-    "permute_dims": permuted,
-    "positive": unchanged_copy,
-    "reshape": same_reshape,
-    "sum_to": unchanged_view,
-}
+    "astype": unchanged_copy, "positive": unchanged_copy, "copy": copy_of_new,
+    "broadcast_to": unchanged_view, "sum_to": unchanged_view, "reshape": same_reshape,
+    "constant_power": by_one, "divide": by_one, "multiply": times_one,
+    "matrix_transpose": twice, "negative": twice, "permute_dims": permuted,
+}  # fmt: skip
 """What is known of the standard's functions, by name."""
 
 

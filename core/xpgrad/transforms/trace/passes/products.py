@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from xpgrad.transforms.trace.calls import Call, Value
 from xpgrad.transforms.trace.keys import function_key, key_of
-from xpgrad.transforms.trace.lifetimes import highest
+from xpgrad.transforms.trace.lifetimes import peak_of
 from xpgrad.transforms.trace.order import in_order
 from xpgrad.transforms.trace.program import Program
 
@@ -32,10 +32,10 @@ def products(program: Program) -> Program:
     if any(call.writes for call in program.calls):
         return program
     groups = sorted((group for group in groups_of(program) if len(group) >= MIN_CALLS), key=len, reverse=True)
-    most = highest(program) if groups else 0
+    most = peak_of(program)[0] if groups else 0
     for group in groups[:MAX_GROUPS]:
         changed = merged(program, independent(program, group))
-        if changed is not program and highest(changed) <= most + MAX_BYTES:
+        if changed is not program and peak_of(changed)[0] <= most + MAX_BYTES:
             program = changed
     return program
 
@@ -56,16 +56,10 @@ def is_product(call: Call) -> bool:
     if call.name not in ("matmul", "matmul.x1") or call.kwargs or len(call.args) != 2 + (call.name == "matmul.x1"):
         return False
     first, second = call.args[:2]
-    return (
-        call.pure
-        and call.single
-        and isinstance(first, Value)
-        and first.spec.ndim == 2
-        and len(getattr(getattr(second, "spec", second), "shape", ())) == 2
-        and 0 < first.spec.shape[0] <= MAX_ROWS
-        and first.nbytes > 0
-        and call.results[0].nbytes > 0
-    )
+    if not (call.pure and call.single and isinstance(first, Value) and first.nbytes and call.results[0].nbytes):
+        return False
+    matrices = first.spec.ndim == len(getattr(getattr(second, "spec", second), "shape", ())) == 2
+    return matrices and first.spec.shape[0] <= MAX_ROWS
 
 
 def independent(program: Program, group: Sequence[Call]) -> Iterator[list[Call]]:

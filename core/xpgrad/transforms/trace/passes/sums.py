@@ -10,7 +10,7 @@ from typing import Any
 
 from xpgrad.transforms.trace.calls import Call, Value, substituted
 from xpgrad.transforms.trace.keys import function_key, key_of
-from xpgrad.transforms.trace.lifetimes import highest
+from xpgrad.transforms.trace.lifetimes import peak_of
 from xpgrad.transforms.trace.order import in_order
 from xpgrad.transforms.trace.passes.products import MAX_BYTES, MAX_ROWS, MIN_CALLS, pieces, spec_like
 from xpgrad.transforms.trace.program import Program
@@ -18,15 +18,7 @@ from xpgrad.transforms.trace.program import Program
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A term of a sum that is itself a sum over the rows of arrays.
-
-    Attributes
-    ----------
-    call, rows : Call, tuple of Value
-        The call that computes the term, and the arrays.
-    key : object
-        Equal for terms that can be merged.
-    """
+    """A term of a sum that is itself a sum over the rows of arrays; terms of one key can be merged."""
 
     call: Call
     rows: tuple[Value, ...]
@@ -87,12 +79,7 @@ class Sums:
             turned = self.makers.get(call.args[0]) if isinstance(call.args[0], Value) else None
             a = turned.args[0] if turned is not None and turned.name == "matrix_transpose" and turned.pure else None
             b = call.args[1]
-            if (
-                isinstance(a, Value)
-                and a.spec.ndim == 2 == b.spec.ndim
-                and 0 < a.spec.shape[0] <= MAX_ROWS
-                and a.nbytes
-            ):
+            if isinstance(a, Value) and a.spec.ndim == 2 == b.spec.ndim and a.nbytes and a.spec.shape[0] <= MAX_ROWS:
                 return Term(call, (a, b), (function_key(call.function), a.spec.shape[1:], b.spec.shape[1:]))
         return None
 
@@ -176,4 +163,4 @@ def sums(program: Program) -> Program:
     calls = [new.substituted(found.renamed) for call in program.calls for new in found.new.get(call, (call,))]
     outputs = substituted(program.outputs, found.renamed)
     changed = program.replaced(calls=in_order(calls, program.inputs), outputs=outputs)
-    return changed if highest(changed) <= highest(program) + MAX_BYTES else program
+    return changed if peak_of(changed)[0] <= peak_of(program)[0] + MAX_BYTES else program
