@@ -19,6 +19,8 @@ from xpgrad.testing.arrays import placed
         ("xpgrad", "nn", "xpgrad.links and xpgrad.functions"),
         ("xpgrad", "optim", "xpgrad.optimizers"),
         ("xpgrad", "no_grad", "xpgrad.no_backprop_mode"),
+        ("xpgrad", "make_jvp", "xpgrad.transforms.jvp"),
+        ("xpgrad", "expm", "xpgrad.scipy.linalg.expm"),
         ("xpgrad", "Linear", "xpgrad.links.Linear"),
         ("xpgrad.transforms", "jit", "xpgrad.compile"),
         ("xpgrad.array_api", "random", "xpgrad.random"),
