@@ -85,7 +85,10 @@ def bound(module: str, names: Iterable[str]) -> None:
 def as_bounded(module: str, name: str, value: Any) -> Any:
     """Return the public function of a module for `name`: with a boundary, unless it is a primitive or has one."""
     if isinstance(value, type):
-        _bound_constructor(value)
+        for base in value.__mro__:
+            made = vars(base).get("__init__")
+            if inspect.isfunction(made) and not hasattr(made, "bounded") and base.__module__.startswith(f"{PACKAGE}."):
+                type.__setattr__(base, "__init__", bounded(made))
     elif inspect.isfunction(value) and not hasattr(value, "bounded") and not _is_primitive(value):
         value = _shared(value, name)
         if value.__module__ not in sys.modules or getattr(sys.modules[value.__module__], name, None) is not value:
@@ -101,13 +104,6 @@ def _is_primitive(function: Function) -> bool:
 def _shared(function: Function, name: str) -> Function:
     """Return a function bounded, the same object for every module that lists it."""
     return bounded(function, name)
-
-
-def _bound_constructor(kind: type) -> None:
-    for base in kind.__mro__:
-        made = vars(base).get("__init__")
-        if inspect.isfunction(made) and not hasattr(made, "bounded") and base.__module__.startswith(f"{PACKAGE}."):
-            type.__setattr__(base, "__init__", bounded(made))
 
 
 def bound_methods(kind: type) -> None:
@@ -168,8 +164,9 @@ def _renamed(error: Exception, name: str, function: Function) -> str:
         return re.sub(r"(?<=performed in: )(\w+)", label, str(error.args[0]), count=1)
     head, _, rest = str(error.args[0]).partition(": ")
     frames = [frame for frame, _ in _steps(error)]
+    most = None if _is_function(head) else 2
     inner = head.partition(".")[0] == "Variable" or any(
-        head in _names(frame) for frame in itertools.takewhile(_is_forward, frames)
+        head in _names(frame)[:most] for frame in itertools.takewhile(_is_forward, frames)
     )
     if isinstance(error, NAMED) or (not inner and _is_running(head)):
         return str(error.args[0])
@@ -177,10 +174,18 @@ def _renamed(error: Exception, name: str, function: Function) -> str:
 
 
 def _names(frame: FrameType) -> list[str]:
-    """Return the name of the function of a frame, and names of the function that it computes or checks, if any."""
+    """Return two names of the function of a frame, and names of the function that it computes or checks, if any."""
     definition = frame.f_locals.get("definition")
-    given = (*map(frame.f_locals.get, ("name", "function", "operation")), getattr(definition, "title", None))
-    return [frame.f_code.co_name, *(name.rpartition(".")[2] for name in given if isinstance(name, str))]
+    given = [*map(frame.f_locals.get, ("name", "function", "operation")), getattr(definition, "title", None)]
+    given.append(getattr(type(frame.f_locals.get("self")), "name", None))  # of a FunctionNode
+    code = frame.f_code.co_name
+    return [code, code.strip("_"), *(name.rpartition(".")[2] for name in given if isinstance(name, str))]
+
+
+def _is_function(name: str) -> bool:
+    """Return whether a function has this name; names may also be those of parameters and of arrays in a file."""
+    found = (vars(module).get(name) for root, module in [*sys.modules.items()] if root.startswith(PACKAGE))
+    return any(str(getattr(each, "__module__", "")).startswith(PACKAGE) for each in found)
 
 
 def _is_forward(frame: FrameType) -> bool:

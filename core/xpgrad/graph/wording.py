@@ -27,6 +27,8 @@ _ABOUT_DTYPES = (
 )
 _ABOUT_ARGUMENTS = (ValueError, TypeError, IndexError, AttributeError, RuntimeError, ZeroDivisionError)
 """What libraries raise for wrong arguments: also an AttributeError of scalars, a ZeroDivisionError of empty arrays."""
+_INDEX_OF_PYTHON = r"^(tuple|list)( assignment)? index out of range$"
+"""What Python says if `axis`, or each default, is not an axis of the array."""
 _NEGATIVE_POWER = r"(?i)negative (integer )?power"
 _GUFUNC = (
     r"Input operand \d+ (?:has a mismatch in its core dimension \d+|does not have enough dimensions).*?"
@@ -99,6 +101,8 @@ def explained(
         return ShapeError(f"{name}: {why}; got a {shapes[0]}, b {shapes[1]}, {dtypes} on {backend.name}")
     said = re.sub(_GUFUNC, _without_signature, str(error)).rstrip(". ")
     said = said.removeprefix(f"{definition.name}: ").removeprefix(f"{definition.title}: ")
+    if (axis := next((p for p in ("axis", "axes") if p in parameters), None)) and re.search(_INDEX_OF_PYTHON, said):
+        return AxisError(f"{name}: no such axis: {axis}={parameters[axis]!r}; got {got} on {backend.name}")
     if re.search(_NEGATIVE_POWER, said):
         return ValueError(
             f"{name}: negative powers of integers are no integers, got {got} on {backend.name}; cast the base to a "

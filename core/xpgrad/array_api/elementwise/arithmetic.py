@@ -148,4 +148,5 @@ def _power(x1: Any, x2: Any, /) -> Any:
     return _operator_pow(x1, x2)
 
 
+_power.__qualname__ = "pow"  # Python's name in errors
 power_operators = _power, _reflected_pow

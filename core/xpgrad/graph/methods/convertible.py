@@ -62,7 +62,9 @@ class Convertible(Declared):
         return self.shape[0]
 
     def __iter__(self) -> Iterator["Variable"]:
-        for i in range(len(self)):
+        if self.ndim == 0:
+            raise TypeError("iteration over a 0-d Variable")
+        for i in range(self.shape[0]):
             yield self[i]
 
     def __divmod__(self, other: Any) -> tuple["Variable", "Variable"]:
