@@ -15,6 +15,7 @@ from xpgrad import Chain, Link, Variable, initializers, iterators, models, optim
 from xpgrad import array_api as xp
 from xpgrad import links as L
 from xpgrad.optimizer_hooks import WeightDecay
+from xpgrad.scipy import linalg
 from xpgrad.utils.type_check import InvalidType
 
 A = np.asarray([0.5, 2.0])
@@ -212,6 +213,15 @@ FIRST: dict[str, tuple[Callable[[], Any], Any, str]] = {
         lambda: training.Trainer(training.StandardUpdater(iterators.SerialIterator(rows(), 1), sgd()), 20), TypeError,
         r"^Trainer: trigger: expected a pair such as \(1, 'epoch'\) or a function of the trainer, got 20$"),
     # of files
+    "a factorization of a vector": (lambda: linalg.lu(A), xpgrad.ShapeError, r"^lu: expected a matrix or a stack"),
+    "a sum over an axis that does not exist": (
+        lambda: xp.mean(x(), axis=7), xpgrad.AxisError, r"^mean: no such axis: axis=7; got float64 \(2,\) on numpy$"),
+    "cumulative sums of a number": (
+        lambda: xp.cumulative_sum(x().sum(), include_initial=True), xpgrad.AxisError, r"no such axis: axis=None"),
+    "a loop over a number": (lambda: list(x().sum()), TypeError, r"^iteration over a 0-d Variable$"),
+    "a power with a modulus": (lambda: pow(x(), 2, 3), TypeError, r"^pow\(\) takes 2 positional"),
+    "an array as an option": (lambda: F.dropout(x(), x()), ValueError, r"^dropout: expected one element"),
+    "a Hessian of a vector": (lambda: transforms.hessian(xp.sin)(A), xpgrad.GradientError, r"^hessian: the function"),
     "a file of another model": (lambda: serializers.load_npz(saved(model()), Chain(l1=model())), KeyError,
         r"the file is not of this Chain: the file has no l1/W, l1/b; the model has no W, b; pass strict=False"),
     "a file of a model of another size": (lambda: serializers.load_npz(saved(model()), L.Linear(2, 5)),

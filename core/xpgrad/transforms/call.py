@@ -3,7 +3,7 @@
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, SupportsIndex
 
 from xpgrad.backend.plugins import plugins
 from xpgrad.config import NO_GRAD, backprop_mode, called_with, switches
@@ -222,14 +222,14 @@ class Evaluation:
         """Return the gradient of each root, from a cotangent of each output; None for an output means zeros."""
         return pulled(self.outputs, self.roots, cotangents, recorded=recorded)
 
-    def number(self) -> Variable:
-        """Return the single output, which must be one real number."""
+    def number(self, holomorphic: bool | None = None) -> Variable:
+        """Return the single output, which must be one real number; `holomorphic` is as for `real_scalar`."""
         if self.structure.kind is not None and not is_array_like(self.structure.kind):
             raise TypeError(
                 f"{self.name}: the function must return one number, got {self.structure.kind.__name__}; for a number "
                 "and other outputs use has_aux=True"
             )
-        return real_scalar(self.outputs[0], self.name)
+        return real_scalar(self.outputs[0], self.name, holomorphic)
 
     def output(self) -> Any:
         """Return the output of the function as the user receives it."""
@@ -316,25 +316,17 @@ def places_of(argnums: int | Sequence[int], count: int, name: str) -> list[int]:
     """Return `argnums` as positions among `count` arguments of the transform `name`."""
     if type(argnums) is int and -count <= argnums < count:
         return [argnums % count]
-    return [_place(i, count, name) for i in _numbers(argnums, name)]
-
-
-def _numbers(argnums: Any, name: str) -> list[int]:
-    """Return `argnums` as a list of integers."""
     try:
-        given = [argnums] if hasattr(argnums, "__index__") else list(argnums)
-        return [operator.index(i) for i in given]
+        given = [argnums] if isinstance(argnums, SupportsIndex) else list(argnums)
+        places = [operator.index(i) for i in given]
     except TypeError:
         raise TypeError(
             f"{name}: argnums must be an integer or a sequence of integers, got {argnums!r}; differentiated "
             "arguments are positional"
         ) from None
-
-
-def _place(index: int, count: int, name: str) -> int:
-    if not -count <= index < count:
+    if wrong := [i for i in places if not -count <= i < count]:
         raise ValueError(
-            f"{name}: argnums names argument {index}, but {count} positional arguments were given; keyword arguments "
-            "are not differentiated"
+            f"{name}: argnums names argument {wrong[0]}, but {count} positional arguments were given; keyword "
+            "arguments are not differentiated"
         )
-    return index % count
+    return [i % count for i in places]

@@ -5,7 +5,7 @@ from typing import Any
 
 from xpgrad.transforms.batch.axes import Axes
 from xpgrad.transforms.batch.vmap import vmap
-from xpgrad.transforms.gradient import documented, grad
+from xpgrad.transforms.gradient import documented, gradient_of
 
 
 def per_example(
@@ -36,7 +36,7 @@ def per_example(
         Takes the arguments of `f`, with an additional axis for the examples. Each leaf of the result has the shape of
         the argument's leaf, after a leading axis for the examples.
     """
-    gradient = grad(f, argnums, has_aux, allow_constant=allow_constant)
+    gradient = gradient_of("per_example", f, argnums, has_aux, allow_constant=allow_constant)
 
     @documented(f, "per_example")
     def gradients(*args: Any, **kwargs: Any) -> Any:

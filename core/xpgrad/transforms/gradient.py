@@ -6,12 +6,13 @@ from typing import Any
 
 from xpgrad.graph.variable import Variable, leaf_variable
 from xpgrad.transforms.call import Evaluation
-from xpgrad.transforms.leaves import or_zeros
+from xpgrad.transforms.leaves import derivatives, or_zeros
 
 
 def value_and_grad(
-    f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, *, allow_constant: bool = False
-) -> Callable[..., tuple[Any, Any]]:
+    f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, holomorphic: bool = False, *,
+    allow_constant: bool = False,
+) -> Callable[..., tuple[Any, Any]]:  # fmt: skip
     """Return a function that returns the value of `f` and its gradient.
 
     Parameters
@@ -24,6 +25,9 @@ def value_and_grad(
         unchanged.
     has_aux : bool
         `f` returns ``(number, aux)``; `aux` is returned as well.
+    holomorphic : bool
+        Whether `f` is holomorphic and may return a complex number; the gradient is then its complex derivative, as for
+        `jacobian`.
     allow_constant : bool
         Zeros instead of an error if the number does not depend on an argument, although `f` took another number out of
         a Variable that does (``float(x)``, ``math.sin(x)``, an element written into an array), or the graph ended.
@@ -42,7 +46,8 @@ def value_and_grad(
         numbers taken out of Variables, by functions without derivative only (`floor`, comparisons), or in
         `no_backprop_mode`.
     DtypeError
-        `f` returns a complex number, an integer or a boolean, or an argument has no floating-point leaf.
+        `f` returns a complex number without `holomorphic`, an integer or a boolean, or an argument has no
+        floating-point leaf.
 
     Notes
     -----
@@ -53,7 +58,7 @@ def value_and_grad(
 
     @documented(f, "value_and_grad")
     def value_and_gradient(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        call, gradient = _run("value_and_grad", f, argnums, has_aux, args, kwargs, allow_constant)
+        call, gradient = _run("value_and_grad", f, argnums, has_aux, holomorphic, args, kwargs, allow_constant)
         value = call.output()
         return ((value, call.aux_for_user()) if has_aux else value), gradient
 
@@ -61,28 +66,42 @@ def value_and_grad(
 
 
 def grad(
-    f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, *, allow_constant: bool = False
-) -> Callable[..., Any]:
+    f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, holomorphic: bool = False, *,
+    allow_constant: bool = False,
+) -> Callable[..., Any]:  # fmt: skip
     """Return the gradient of `f` as a function; with `has_aux` it returns ``(gradient, aux)``.
 
     Parameters, results, errors and types are the same as for `value_and_grad`; ``grad(grad(f))`` works to any order.
     """
+    return gradient_of("grad", f, argnums, has_aux, holomorphic, allow_constant=allow_constant)
 
-    @documented(f, "grad")
+
+def gradient_of(
+    name: str, f: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool = False,
+    holomorphic: bool | None = None, *, allow_constant: bool,
+) -> Callable[..., Any]:  # fmt: skip
+    """Return what `grad` returns, for the transform `name` in errors; None if it has no argument `holomorphic`."""
+
+    @documented(f, name)
     def gradient(*args: Any, **kwargs: Any) -> Any:
-        call, found = _run("grad", f, argnums, has_aux, args, kwargs, allow_constant)
+        call, found = _run(name, f, argnums, has_aux, holomorphic, args, kwargs, allow_constant)
         return (found, call.aux_for_user()) if has_aux else found
 
     return gradient
 
 
 def _run(
-    name: str, f: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool, args: tuple[Any, ...],
-    kwargs: dict[str, Any], allow_constant: bool,
+    name: str, f: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool, holomorphic: bool | None,
+    args: tuple[Any, ...], kwargs: dict[str, Any], allow_constant: bool,
 ) -> tuple[Evaluation, Any]:  # fmt: skip
     call = Evaluation(name, f, argnums, has_aux, args, kwargs, allow_constant=allow_constant)
-    found = call.gradients([ones_like(call.number())], recorded=call.mode.recorded)
-    return call, call.over_arguments(map(call.mode.leaf_for_user, or_zeros(found, call.roots)))
+    y = call.number(holomorphic)
+
+    def pull(seed: Variable) -> list[Variable]:
+        return or_zeros(call.gradients([seed], recorded=call.mode.recorded), call.roots)
+
+    found = derivatives(pull, ones_like(y), y, call.roots)
+    return call, call.over_arguments(map(call.mode.leaf_for_user, found))
 
 
 def ones_like(y: Variable) -> Variable:

@@ -28,10 +28,6 @@ def _placeholder(shape: Sequence[int]) -> Any:
     return xp.broadcast_to(xp.zeros(()), tuple(shape))
 
 
-def _data(x: Any, key: Any) -> Any:
-    return x.data
-
-
 def _emptied(x: Any) -> Any:
     return _with_attributes(x.copy(deep=False, data=_placeholder(x.shape)))
 
@@ -91,14 +87,6 @@ def _same(x: Any, empty: Any) -> bool:
     return getattr(x, "name", None) == getattr(empty, "name", None) and bool(x.coords.identical(empty.coords))
 
 
-def _names(x: Any) -> tuple[Any, ...]:
-    return tuple(x.data_vars)
-
-
-def _of_name(x: Any, key: Any) -> Any:
-    return x[key].data
-
-
 def _emptied_dataset(x: Any) -> Any:
     return _with_attributes(x.copy(deep=False, data={name: _placeholder(x[name].shape) for name in x.data_vars}))
 
@@ -130,10 +118,17 @@ def _same_dataset(x: Any, empty: Any) -> bool:
     )
 
 
-_ARRAY = Container(lambda x: ("data",), _data, _emptied, _array, _fits, _same, array=True)
+_ARRAY = Container(lambda x: ("data",), lambda x, key: x.data, _emptied, _array, _fits, _same, array=True)
 CONTAINERS = {
     "DataArray": _ARRAY,
     "Variable": _ARRAY,
-    "Dataset": Container(_names, _of_name, _emptied_dataset, _dataset, _fits_dataset, _same_dataset),
+    "Dataset": Container(
+        lambda x: tuple(x.data_vars),
+        lambda x, key: x[key].data,
+        _emptied_dataset,
+        _dataset,
+        _fits_dataset,
+        _same_dataset,
+    ),
 }
 """By the names of xarray's classes."""

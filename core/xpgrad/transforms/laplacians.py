@@ -1,6 +1,5 @@
 """`hessian_diagonal` and `laplacian`: second derivatives along each coordinate, in Taylor mode."""
 
-import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -28,16 +27,14 @@ def _seconds(
     units = spec.backend.namespace.eye(size, dtype=spec.dtype, device=spec.device)
     directions = reshape(as_variable(units), (size, *x.shape))
 
+    def of_one(x: Any) -> Any:
+        return f(*args[:argnum], x, *args[argnum + 1 :], **kwargs)
+
     def along(direction: Any) -> Any:
-        function = functools.partial(_at, f, argnum, args, kwargs)
-        return coefficients(name, function, (x,), [[direction]], 2, MEMBERS if summed else None)[2]
+        return coefficients(name, of_one, (x,), [[direction]], 2, MEMBERS if summed else None)[2]
 
     batched = vmap(along, out_axes=None if summed else 0, axis_name=MEMBERS, randomness="same")
     return x, batched(directions)
-
-
-def _at(f: Callable[..., Any], argnum: int, args: tuple[Any, ...], kwargs: dict[str, Any], x: Any) -> Any:
-    return f(*args[:argnum], x, *args[argnum + 1 :], **kwargs)
 
 
 def hessian_diagonal(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:

@@ -1,8 +1,9 @@
 """The leaves of users' trees: Variables, arrays and scalars, distinguished and converted to Variables."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from xpgrad import array_api
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.checks import same_place, spec_of
 from xpgrad.backend.current import current_device
@@ -196,16 +197,44 @@ def or_zeros(gradients: Iterable[Variable | None], references: Iterable[Variable
     return found
 
 
-def real_scalar(y: Variable, name: str) -> Variable:
-    """Return `y`, or raise if it is not one real floating-point number, as a gradient requires."""
+def derivatives(
+    pull: Callable[[Variable], list[Variable]], seed: Variable, y: Variable, roots: Sequence[Variable]
+) -> list[Variable]:
+    """Return the derivatives by the roots of an element of `y`, from the gradients that `pull` returns for `seed`.
+
+    If `y` is complex, they are the derivative by a complex root, of which `y` is a holomorphic function, and the
+    derivative of the real part plus i times that of the imaginary part by a real root.
+    """
+    found = pull(seed)
+    if not y._node.spec.complex:
+        return found
+    of_reals = not all(x._node.spec.complex for x in roots)
+    other = pull(turned(seed)) if of_reals else found
+    return [
+        array_api.conj(g) if x._node.spec.complex else g + 1j * h for x, g, h in zip(roots, found, other, strict=True)
+    ]
+
+
+def turned(seed: Variable) -> Variable:
+    """Return `seed` times the imaginary unit."""
+    backend = seed._node.spec.backend
+    return constant_variable(backend.restore(backend.xp.multiply(seed._array, 1j)))
+
+
+def real_scalar(y: Variable, name: str, holomorphic: bool | None = None) -> Variable:
+    """Return `y`, or raise if it is not one real floating-point number, as a gradient requires.
+
+    It may be complex if `holomorphic` is True; if it is None, `name` has no such argument.
+    """
     spec = y._node.spec
     if spec.size != 1:
         raise GradientError(
             f"{name}: the function must return one number, got shape {spec.shape}; reduce it, or use jacobian or vjp"
         )
-    if spec.complex:
+    if spec.complex and not holomorphic:
+        remedy = "or use vjp" if holomorphic is None else "or pass holomorphic=True if it is holomorphic"
         raise DtypeError(
-            f"{name}: the function must return a real number, got {spec!r}; take its real part or abs, or use vjp"
+            f"{name}: the function must return a real number, got {spec!r}; take its real part or abs, {remedy}"
         )
     return y
 

@@ -10,7 +10,7 @@ from xpgrad.graph.variable import Variable
 from xpgrad.transforms.batch.axes import check_chunk_size
 from xpgrad.transforms.call import Evaluation, Mode
 from xpgrad.transforms.callers import depth
-from xpgrad.transforms.gradient import documented, grad
+from xpgrad.transforms.gradient import documented, gradient_of
 from xpgrad.transforms.jacobians.batches import Columns, JacobianRows
 from xpgrad.transforms.jacobians.by_element import by_columns, by_rows
 from xpgrad.transforms.trees import Structure
@@ -179,7 +179,7 @@ def hessian(
     is computed by forward mode over reverse mode; if a function rejects forward mode, by reverse over reverse mode.
     """
     check_chunk_size("hessian", chunk_size)
-    gradient = grad(f, argnums, allow_constant=allow_constant)
+    gradient = gradient_of("hessian", f, argnums, allow_constant=allow_constant)
 
     @documented(f, "hessian")
     def matrix(*args: Any, **kwargs: Any) -> Any:

@@ -10,7 +10,7 @@ from xpgrad import FunctionNode, Variable
 from xpgrad import array_api as xp
 from xpgrad.errors import DtypeError
 from xpgrad.testing.arrays import on_host
-from xpgrad.transforms import checkpoint, grad, hessian, jacfwd, jacobian, jacrev
+from xpgrad.transforms import checkpoint, grad, hessian, jacfwd, jacobian, jacrev, value_and_grad
 from xpgrad.transforms.call import Evaluation
 
 MODES = pytest.mark.parametrize("mode", ["reverse", "forward"])
@@ -65,6 +65,12 @@ def test_complex_jacobians(device, mode):
     host = on_host(z)
     holomorphic = jacobian(lambda z: z * z, mode=mode, holomorphic=True)(z)
     np.testing.assert_allclose(on_host(holomorphic), np.diag(2 * host))
+    for f in (lambda z: xp.sum(z**3), lambda z: xp.sum(xp.real(z))):
+        value, found = value_and_grad(f, holomorphic=True)(z)
+        np.testing.assert_allclose(on_host(found), on_host(jacobian(f, mode=mode, holomorphic=True)(z)))
+        np.testing.assert_allclose(on_host(value), on_host(f(z)))
+    by_both = grad(lambda z, x: xp.sum(z**3 * x), (0, 1), holomorphic=True)(z, array(device, [1.0, 2.0], "float64"))
+    np.testing.assert_allclose(list(map(on_host, by_both)), [3 * host**2 * [1, 2], host**3])
     of_reals = jacobian(lambda x: x * (1 + 2j), mode=mode)(array(device, [1.0, 2.0], "float64"))
     np.testing.assert_allclose(on_host(of_reals), np.diag([1 + 2j, 1 + 2j]))
     to_reals = jacobian(lambda z: xp.real(z * xp.conj(z)), mode=mode)(z)

@@ -84,7 +84,7 @@ class TransformedBackend(Backend):
         self.zero_dimensional_widen = base.zero_dimensional_widen
         own = {"__slots__": (), "backend": self, "__module__": array_type.__module__}
         if any(hasattr(kind, "__array__") for kind in base.array_types):
-            own["__array__"] = _converted
+            own["__array__"] = lambda x, *args, **options: x.exported().__array__(*args, **options)
         self.kind: Any = type(array_type.__name__, (array_type,), own)
         self.array_types = (self.kind,)
         self._base_types = frozenset(base.array_types)
@@ -252,9 +252,8 @@ class TransformedBackend(Backend):
 
     def move(self, array: Array, device: Device) -> Array:
         """Return a copy on another device of the library."""
-        return self.mapped(
-            "to_device", array, functools.partial(_moved, self.base, self.base.device_for(device.handle))
-        )
+        target = self.base.device_for(device.handle)
+        return self.mapped("to_device", array, lambda x: self.base.move(x, target))
 
     def to_host(self, array: Array) -> Array:
         """Return a copy on the host, or raise if its values are not available."""
@@ -346,14 +345,6 @@ def _unwrapped(tree: Any) -> Any:
 
 def _values(x: Array) -> Array:
     return x.values
-
-
-def _moved(base: Backend, device: Device, x: Array) -> Array:
-    return base.move(x, device)
-
-
-def _converted(x: Array, *args: Any, **options: Any) -> Any:
-    return x.exported().__array__(*args, **options)
 
 
 def base_spec(spec: Spec) -> Spec:

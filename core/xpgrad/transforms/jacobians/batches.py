@@ -17,8 +17,7 @@ from xpgrad.transforms.batch.level import BatchLevel
 from xpgrad.transforms.call import Evaluation, Mode, RootArgument, over_arguments, places_of
 from xpgrad.transforms.enclosing.node import Output, connected, left
 from xpgrad.transforms.forward import along
-from xpgrad.transforms.jacobians.by_element import turned
-from xpgrad.transforms.leaves import or_zeros, zeros_of
+from xpgrad.transforms.leaves import derivatives, or_zeros, turned, zeros_of
 from xpgrad.transforms.surroundings import Surroundings
 from xpgrad.transforms.trees import LEAF, Structure, flatten, map_leaves
 from xpgrad.types import Array, Shape
@@ -150,17 +149,13 @@ class JacobianRows:
     def _swept(self, index: int, y: Variable, start: int) -> list[Variable]:
         """Return the gradients of the roots for a batch of rows."""
         call, recorded = self.call, self.call.mode.recorded
+
+        def pull(seed: Variable) -> list[Variable]:
+            seeds = [seed if i == index else None for i in range(len(call.outputs))]
+            return or_zeros(call.gradients(seeds, recorded=recorded), call.roots)
+
         seed = constant_variable(basis(self.level, y._node.spec, start, self.level.size))
-        seeds: list[Variable | None] = [seed if i == index else None for i in range(len(call.outputs))]
-        found = or_zeros(call.gradients(seeds, recorded=recorded), call.roots)
-        if not y._node.spec.complex:
-            return found
-        seeds[index] = turned(seed)
-        other = or_zeros(call.gradients(seeds, recorded=recorded), call.roots)
-        return [
-            array_api.conj(g) if x._node.spec.complex else g + 1j * h
-            for x, g, h in zip(call.roots, found, other, strict=True)
-        ]
+        return derivatives(pull, seed, y, call.roots)
 
 
 def specs_of(call: Evaluation) -> Iterator[Spec]:
@@ -208,17 +203,14 @@ class Columns:
         self.level, self.mode = BatchLevel(name, 1, "same"), Mode(args, kwargs)
         self.places = places_of(argnums, len(args), name)
         self.args, self.single = list(args), hasattr(argnums, "__index__")
-        made = self.level.run(self._entered)
+        made = self.level.run(
+            lambda: {i: RootArgument(args[i], self.mode, f"{name}: argument {i}") for i in dict.fromkeys(self.places)}
+        )
         self.arguments = [made[i] for i in self.places]
         self.roots = [x for argument in self.arguments for x in argument.roots]
         self.outputs: list[Variable] = []
         self.structure: Structure = LEAF
         self._aux: Any = None
-
-    def _entered(self) -> dict[int, RootArgument]:
-        return {
-            i: RootArgument(self.args[i], self.mode, f"{self.name}: argument {i}") for i in dict.fromkeys(self.places)
-        }
 
     def over_arguments(self, values: Sequence[Any]) -> Any:
         """Return one value for each root as a tree, or a tuple of trees, like the arguments."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from xpgrad import array_api
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.call import Evaluation
-from xpgrad.transforms.leaves import zeros_like
+from xpgrad.transforms.leaves import derivatives, turned, zeros_like
 from xpgrad.transforms.products import Pushforward, linear_pullback
 
 
@@ -15,15 +15,12 @@ def by_rows(call: Evaluation) -> list[list[Variable]]:
     blocks = []
     for index, y in enumerate(call.outputs):
         rows: list[list[Variable]] = [[] for _ in call.roots]
+
+        def pull(seed: Variable, index: int = index) -> list[Variable]:
+            return gradients(_alone(call.outputs, index, seed), recorded=recorded)
+
         for seed in _basis(y):
-            found = gradients(_alone(call.outputs, index, seed), recorded=recorded)
-            if y._node.spec.complex:
-                other = gradients(_alone(call.outputs, index, turned(seed)), recorded=recorded)
-                found = [
-                    array_api.conj(g) if x._node.spec.complex else g + 1j * h
-                    for x, g, h in zip(call.roots, found, other, strict=True)
-                ]
-            for row, g in zip(rows, found, strict=True):
+            for row, g in zip(rows, derivatives(pull, seed, y, call.roots), strict=True):
                 row.append(g)
         blocks.append([_stacked(row, y, x, 0) for row, x in zip(rows, call.roots, strict=True)])
     return blocks
@@ -52,12 +49,6 @@ def by_columns(call: Evaluation) -> list[list[Variable]]:
 
 def _alone(references: Sequence[Variable], index: int, seed: Variable) -> list[Variable]:
     return [seed if i == index else zeros_like(x) for i, x in enumerate(references)]
-
-
-def turned(seed: Variable) -> Variable:
-    """Return `seed` times the imaginary unit."""
-    backend = seed._node.spec.backend
-    return constant_variable(backend.restore(backend.xp.multiply(seed._array, 1j)))
 
 
 def _basis(x: Variable) -> Iterator[Variable]:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import SparsityError
 from xpgrad.graph.variable import as_array
-from xpgrad.transforms.gradient import documented, grad
+from xpgrad.transforms.gradient import documented, gradient_of
 from xpgrad.transforms.leaves import is_differentiable
 from xpgrad.transforms.matrices import supports_forward
 from xpgrad.transforms.sparse.pattern import Colouring, Pattern, pattern_of, scipy_sparse
@@ -163,7 +163,8 @@ class SparseJacobian:
     def _compressed(self, sweeps: Sweeps, pattern: Pattern) -> tuple[Any, tuple[int, int] | None]:
         """Return the matrix with entries at the positions in `pattern`, and row and column of a missing entry."""
         host, xp = plugins.host, plugins.host.namespace
-        self._colouring = colouring = pattern.colouring(self._mode(sweeps))
+        reverse = self._asked == "auto" and not supports_forward(sweeps.call)
+        self._colouring = colouring = pattern.colouring("reverse" if reverse else self._asked)
         forward, count = colouring.forward, colouring.count
         colours = host.asarray(colouring.colours, xp.int64)
         seeds = xp.zeros((count + self._check, len(colours)), dtype=xp.float64)
@@ -184,9 +185,6 @@ class SparseJacobian:
         given = matrix if forward else matrix.T.tocsr()
         found = missing_entry(given, v, products[count, :], product, sweeps.eps)
         return matrix, found if forward or found is None else (found[1], found[0])
-
-    def _mode(self, sweeps: Sweeps) -> SparseMode:
-        return "reverse" if self._asked == "auto" and not supports_forward(sweeps.call) else self._asked
 
     def _found(self, sweeps: Sweeps, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Pattern:
         """Return the pattern of the Jacobian, by dense Jacobians at two random points near the argument."""
@@ -288,5 +286,5 @@ def sparse_hessian(
     Parameters and result are the same as for `sparse_jacobian` of the gradient of `f`; a sweep over a recorded sweep
     computes a group of rows. `sparsity` includes both triangles.
     """
-    gradient = grad(f, argnums, allow_constant=allow_constant)
+    gradient = gradient_of("sparse_hessian", f, argnums, allow_constant=allow_constant)
     return SparseJacobian("sparse_hessian", gradient, sparsity, argnums, "reverse", check, format, allow_constant)

@@ -140,7 +140,8 @@ def pattern_of(sparsity: Any, name: str) -> Pattern:
     if not sparse.issparse(sparsity):
         array = unwrap(sparsity)
         try:
-            on_host = host.asarray(array) if isinstance(array, (list, tuple)) else _to_host(array)
+            listed = isinstance(array, (list, tuple))
+            on_host: Any = host.asarray(array) if listed else plugins.backend_of(array).to_host(array)
             sparsity = sparse.coo_array(on_host != 0)
         except (UnknownArray, TypeError, ValueError) as error:
             raise SparsityError(
@@ -149,7 +150,3 @@ def pattern_of(sparsity: Any, name: str) -> Pattern:
     if len(sparsity.shape) != 2:
         raise SparsityError(f"{name}: sparsity must be a matrix of two axes, got shape {tuple(sparsity.shape)}")
     return Pattern(sparse.csr_array(sparsity))
-
-
-def _to_host(array: Any) -> Any:
-    return plugins.backend_of(array).to_host(array)
