@@ -139,22 +139,18 @@ class SpectralNormalization(_WeightHook):
         kept, matrix = link.__dict__[self.vector_name], self._matrix(link, weight)
         with no_backprop_mode():
             if not config.in_recomputing:
-                self._vectors[id(link)] = u, _ = self._iterated(as_variable(kept.array), matrix)
+                u = v = as_variable(kept.array)  # the left singular vector
+                for _ in range(self.n_power_iteration):
+                    v = self._unit(matmul(u, matrix))
+                    u = self._unit(matmul(matrix, v))
+                self._vectors[id(link)] = u.array, v.array
                 if config.train:
-                    kept.array = u
+                    kept.array = u.array
         u, v = self.u, self.v = self._vectors[id(link)]
         sigma = matmul(matmul(u, matrix), v)
         if self.factor is not None:
             sigma = sigma / self.factor
         return weight * (link.gamma / sigma) if self.use_gamma else weight / sigma
-
-    def _iterated(self, u: Variable, matrix: Variable) -> tuple[Array, Array]:
-        """Return approximations of the left and right singular vectors, starting from the left vector."""
-        v = u
-        for _ in range(self.n_power_iteration):
-            v = self._unit(matmul(u, matrix))
-            u = self._unit(matmul(matrix, v))
-        return u.array, v.array
 
     def _unit(self, x: Variable) -> Variable:
         return x / (linalg.vector_norm(x) + self.eps)

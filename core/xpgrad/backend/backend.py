@@ -306,16 +306,13 @@ class Backend:
             try:
                 probe = self.namespace.empty((0,), device=device.handle)
                 back = self.namespace.from_dlpack(probe)
-                if self._writes():
+                if not self.immutable and self.capabilities.lacking(["index_assignment", "in_place_update"]) is None:
                     back[...] = 0.0
                 memory = tuple(map(int, probe.__dlpack_device__())) if self.device_of(back) == device else None
             except Exception:  # a third-party library may raise anything if it does not support this
                 memory = None
             self._memories[device.name] = memory
         return self._memories[device.name]
-
-    def _writes(self) -> bool:
-        return not self.immutable and self.capabilities.lacking(["index_assignment", "in_place_update"]) is None
 
     def exports(self, array: Array, memory: Any) -> bool:
         """Return whether `array` can be exported by DLPack from `memory`, a DLPack device type and number."""

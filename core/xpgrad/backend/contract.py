@@ -93,9 +93,12 @@ def check_backend(backend: object, record: PluginRecord, others: Iterable[Plugin
         raise PluginError(f"{record.origin}: xpgrad_backend returned {class_name(type(backend))}, expected a Backend")
     taken = [other for other in others if other.backend is not None]
     _check_name(backend, record, taken)
-    _check_capabilities(backend, record.origin)
-    _check_programs(backend, record.origin)
-    _check_own_kernels(backend, record.origin)
+    if backend.declared is not None:
+        from xpgrad.backend.capabilities import Capabilities  # already imported by a plugin that declares any
+
+        if not isinstance(backend.declared, Capabilities):
+            raise PluginError(f"{record.origin}: expected capabilities=Capabilities(...), got {backend.declared!r}")
+    _check_kernels(backend, record.origin)
     _check_types(backend, record.origin, taken)
     return backend
 
@@ -113,26 +116,14 @@ def _check_name(backend: Backend, record: PluginRecord, taken: Iterable[PluginRe
             raise PluginError(f"{origin} and {other.origin} both call a backend {backend.name!r}; uninstall one")
 
 
-def _check_capabilities(backend: Backend, origin: str) -> None:
-    if backend.declared is None:
-        return
-    from xpgrad.backend.capabilities import Capabilities  # already imported by a plugin that declares any
-
-    if not isinstance(backend.declared, Capabilities):
-        raise PluginError(f"{origin}: expected capabilities=Capabilities(...), got {backend.declared!r}")
-
-
-def _check_programs(backend: Backend, origin: str) -> None:
-    """Raise `PluginError` for methods that belong to `Programs`, which would never be called."""
+def _check_kernels(backend: Backend, origin: str) -> None:
+    """Raise `PluginError` for a missing kernel, and for methods of `Programs`, which would never be called."""
     moved = [name for name in vars(Programs) if name[0] != "_" and hasattr(backend, name)]
     if moved:
         raise PluginError(
             f"{origin}: backend {backend.name} defines {', '.join(moved)}, which are methods of xpgrad.plugin.Programs;"
             " move them to a subclass of it, and assign an object of that class to the attribute programs"
         )
-
-
-def _check_own_kernels(backend: Backend, origin: str) -> None:
     own = backend.overrides()
     check_kernels(own, origin, backend.name)
     for name, declaration in table.declared.items():

@@ -96,12 +96,8 @@ def _through_host(array: Array, source: Device, target: Device) -> Array:
     return on_host if target.backend is host else target.backend.from_host(on_host, target)
 
 
-def _transformed(array: Array, source: Device, target: Device) -> Array:
-    return source.backend.sent(array, target)
-
-
 ROUTES: tuple[tuple[str, Callable[[Array, Device, Device], Array]], ...] = (
-    ("the transformation's own path", _transformed),
+    ("the transformation's own path", lambda array, source, target: source.backend.sent(array, target)),
     ("a plugin's direct path", _direct),
     ("DLPack", _shared),
     ("the backend's own move", _within),

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from numbers import Rational, Real
 from typing import Any, ParamSpec, cast
 
-from xpgrad.backend.backend import MAX_SPECS
+from xpgrad.backend.backend import MAX_SPECS, Backend
 from xpgrad.backend.checks import spec_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import AxisError, InvalidType, UnknownArray
 from xpgrad.graph.variable import Variable, as_array, inside
-from xpgrad.types import WHOLE
+from xpgrad.types import WHOLE, Array, Namespace
 
 P = ParamSpec("P")
 
@@ -75,6 +75,16 @@ def require_option(function: str, option: str, value: Any, choices: tuple[Any, .
     if value not in choices:
         *first, last = map(repr, choices)
         raise ValueError(f"{function}: {option} must be {', '.join(first)} or {last}, got {value!r}")
+
+
+def all_labels(t: Array, backend: Backend, classes: int, ignore_label: int | None) -> bool:
+    """Return whether all elements of `t` are numbers of classes or `ignore_label`."""
+
+    def known(xp: Namespace, t: Array) -> bool:
+        inside = (t >= 0) & (t < classes)
+        return not xp.backend.any_true(~(inside if ignore_label is None else inside | (t == ignore_label)))
+
+    return backend.follow(known)(backend.xp, t)  # type: ignore[no-any-return]  # a function of a library
 
 
 PYTHON_TYPES = frozenset((bool, int, float, str, tuple, type(None)))

@@ -8,7 +8,6 @@ from xpgrad import array_api
 from xpgrad.array_api import expand_dims, reshape
 from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.statistical import sum_by_count
-from xpgrad.backend.spec import Spec
 from xpgrad.functions.array import select_item, split_axis
 from xpgrad.functions.checks import integral, invalid, real_floating, require_option
 from xpgrad.functions.math import logsumexp
@@ -119,13 +118,9 @@ def _checked(function: str, cost: Any, xs: Sequence[Any]) -> list[int]:
     if not xs:
         raise invalid(function, "at least one step", "xs is empty")
     moves, steps = real_floating(cost, function, "cost"), [real_floating(x, function, "xs") for x in xs]
-    if moves.ndim != 2 or any(_differs(step, moves) for step in steps):
+    if moves.ndim != 2 or any(s.ndim != 2 or moves.shape != s.shape[1:] * 2 or s.dtype != moves.dtype for s in steps):
         raise invalid(function, "cost of shape (K, K) and xs of shapes (B_t, K)", f"cost is {moves!r}, xs is {steps!r}")
     batches = [step.shape[0] for step in steps]
     if batches != sorted(batches, reverse=True):
         raise invalid(function, "xs of shapes (B_t, K), in descending order of B_t", f"xs is {steps!r}")
     return batches
-
-
-def _differs(step: Spec, moves: Spec) -> bool:
-    return step.ndim != 2 or moves.shape != step.shape[1:] * 2 or step.dtype != moves.dtype

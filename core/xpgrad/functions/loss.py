@@ -182,10 +182,17 @@ def softmax_cross_entropy(
         return in_dtype_of(spec, softmax_cross_entropy(x, t, *options))
     if target.differentiable:
         return _soft_cross_entropy(x, t, normalize, class_weight, reduce, soft_target_loss)
-    if switches().mode & WATCHED and config.debug:
-        _check_labels(as_array(t), target, spec.shape[1], ignore_label)
+    backend, classes = spec.backend, spec.shape[1]
+    if (
+        switches().mode & WATCHED
+        and config.debug
+        and not checks.all_labels(as_array(t), backend, classes, ignore_label)
+    ):
+        raise IndexError(
+            f"softmax_cross_entropy: a label is neither a class, 0 to {classes - 1}, nor ignore_label {ignore_label}"
+        )
     # The gradients of `cross_entropy` by x include those by the score.
-    score = spec.backend.xp.log_softmax(spec.backend.stopped(as_array(x)), axis=1) if cache_score else None
+    score = backend.xp.log_softmax(backend.stopped(as_array(x)), axis=1) if cache_score else None
     return cross_entropy(x, t, score, class_weight, normalize=bool(normalize), ignore_label=ignore_label, reduce=reduce)
 
 
@@ -221,17 +228,6 @@ def _class_weight(weight: Any, spec: Spec) -> Array:
             f"got {found.shape}"
         )
     return weight if found.dtype == spec.dtype else found.backend.xp.astype(weight, spec.dtype)
-
-
-def _check_labels(t: Array, spec: Spec, classes: int, ignore_label: int) -> None:
-    if not spec.backend.follow(_all_known)(spec.backend.xp, t, classes, ignore_label):
-        raise IndexError(
-            f"softmax_cross_entropy: a label is neither a class, 0 to {classes - 1}, nor ignore_label {ignore_label}"
-        )
-
-
-def _all_known(xp: Namespace, t: Array, classes: int, ignore_label: int) -> bool:
-    return not xp.backend.any_true(~((t >= 0) & (t < classes) | (t == ignore_label)))
 
 
 def _soft_cross_entropy(

@@ -173,9 +173,8 @@ def deformable_convolution_2d_sampler(
         raise invalid(name, f"offset of shape {(n, 2 * kh * kw, oh, ow)}", f"offset is {moves!r}")
     require_together(name, x, offset, W)
     wide = spec.backend.namespace.result_type(spec.wide, moves.wide)
-    right, down = (
-        xpa.reshape(part, shape=(n, kh, kw, oh, ow)) for part in _halves(xpa.astype(offset, wide, copy=False))
-    )
+    both, half = xpa.astype(offset, wide, copy=False), kh * kw
+    right, down = (xpa.reshape(part, shape=(n, kh, kw, oh, ow)) for part in (both[:, :half], both[:, half:]))
     axes = [
         numbers(spec, geometry.ksize[i], wide, within)
         + numbers(spec, geometry.out[i], wide, across) * geometry.stride[i]
@@ -185,11 +184,6 @@ def deformable_convolution_2d_sampler(
     columns = xpa.astype(xpa.permute_dims(taken, axes=(0, 5, 1, 2, 3, 4)), spec.dtype, copy=False)
     flat = xpa.reshape(columns, shape=(n, c * kh * kw, oh, ow))
     return convolution_nd(flat, xpa.reshape(W, shape=(filters.shape[0], c * kh * kw, 1, 1)), b)
-
-
-def _halves(x: Variable) -> tuple[Variable, Variable]:
-    count = x.shape[1] // 2
-    return x[:, :count, :, :], x[:, count:, :, :]
 
 
 @in_single_precision

@@ -30,7 +30,12 @@ def find(name: str) -> Any:
     door = name.removeprefix(FROM)
     given = {(each.distribution, each.value): each for each in points([GROUP]) if each.name == door}
     if not given:
-        raise AttributeError(_missing(name, door), name=name)
+        here = sorted({point.name for point in points([GROUP])})
+        listed = f"the installed doors are {', '.join(here)}" if here else "no door is installed"
+        raise AttributeError(
+            f"xpgrad.interop has no {name!r}: no installed plugin has a door to {door!r}, and {listed}; doors are "
+            f"parts of plugins: pip install xpgrad-{door}", name=name,
+        )  # fmt: skip
     if len(given) > 1:
         origins = " and ".join(sorted(map(_origin, given.values())))
         raise PluginError(f"interop.{door}: {origins} both have a door of this name; uninstall one of them")
@@ -48,15 +53,6 @@ def find(name: str) -> Any:
     if function is None:
         raise PluginError(f"interop.{name}: the door {point.value} of {_origin(point)} has no function {name!r}")
     return function
-
-
-def _missing(name: str, door: str) -> str:
-    here = sorted({point.name for point in points([GROUP])})
-    listed = f"the installed doors are {', '.join(here)}" if here else "no door is installed"
-    return (
-        f"xpgrad.interop has no {name!r}: no installed plugin has a door to {door!r}, and {listed}; doors are parts of "
-        f"plugins: pip install xpgrad-{door}"
-    )
 
 
 def _origin(point: Point) -> str:

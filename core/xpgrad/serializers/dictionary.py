@@ -149,17 +149,14 @@ class NpzDeserializer(Deserializer):
         values = converted_like(name, value, loaded)
         if not backend.immutable:
             try:
-                self._write(value, values)
+                if self._journal is None:
+                    value[...] = values
+                else:
+                    self._journal.write(value, values)
                 return value
             except ValueError:  # the array is read-only
                 pass
         return backend.copy(values)
-
-    def _write(self, array: Array, values: Array) -> None:
-        if self._journal is None:
-            array[...] = values
-        else:
-            self._journal.write(array, values)
 
 
 def load(
@@ -183,7 +180,9 @@ def load(
             deserializer.load(obj)
         except KeyError:
             if isinstance(obj, Link):
-                _check_names(obj, deserializer, _names_of(obj, path))
+                saved: dict[str, Any] = {}
+                _Names(saved, path).save(obj)
+                _check_names(obj, deserializer, saved)
             raise
         if strict and isinstance(obj, Link):
             _check_names(obj, deserializer, deserializer.asked)
@@ -207,13 +206,6 @@ def _check_names(obj: Link, deserializer: NpzDeserializer, wanted: Iterable[str]
 def _text(names: list[str]) -> str:
     more = f", and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
     return ", ".join(names[:MAX_NAMES]) + more
-
-
-def _names_of(obj: Link, path: str) -> set[str]:
-    """Return the names of the values that a link saves."""
-    target: dict[str, Any] = {}
-    _Names(target, path).save(obj)
-    return set(target)
 
 
 class _Names(DictionarySerializer):

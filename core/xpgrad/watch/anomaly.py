@@ -67,7 +67,12 @@ def check_outputs(arrays: Sequence[Any], function: WatchedFunction, operands: Se
         given = next((i for i, x in enumerate(operands) if kind_of(x) == "NaN"), None)
         if given is not None:
             raise AnomalyError(_located(f"{what}, which came in with operand {given}", function, order_of(function)))
-        raise AnomalyError(_located(what, function, order_of(function)) + _advice_forward(function))
+        guarded = _guarded(function)
+        advice = "" if guarded is None else (
+            "\n  If a `where` discards these elements later, their gradient is NaN all the same; choose before the "
+            f"function: {guarded}, with a number that it takes."
+        )  # fmt: skip
+        raise AnomalyError(_located(what, function, order_of(function)) + advice)
 
 
 def check_gradients(arrays: Sequence[Any], function: WatchedFunction, cotangents: Sequence[Any]) -> None:
@@ -75,7 +80,9 @@ def check_gradients(arrays: Sequence[Any], function: WatchedFunction, cotangents
     for place, array in enumerate(arrays):
         found = kind_of(array)
         if found is not None:
-            what = f"{function.label}: the gradient of {_input(function, place)} has {_article(found)} {found}"
+            definition = getattr(function.pullback, "definition", None)
+            name = place if definition is None or definition.variadic else definition.inputs[place]
+            what = f"{function.label}: the gradient of input {name} has {_article(found)} {found}"
             advice = _advice_backward(function, array, cotangents)
             raise AnomalyError(_located(what, function, order_of(function) + 1) + advice)
 
@@ -141,13 +148,6 @@ def _article(found: str) -> str:
     return "a" if found == "NaN" else "an"
 
 
-def _input(function: WatchedFunction, place: int) -> str:
-    definition = getattr(function.pullback, "definition", None)
-    if definition is None or definition.variadic:
-        return f"input {place}"
-    return f"input {definition.inputs[place]}"
-
-
 def _guarded(function: WatchedFunction) -> str | None:
     """Return how to write a call of an elementwise primitive so that invalid elements are avoided, or None."""
     definition = getattr(function.pullback, "definition", None)
@@ -156,16 +156,6 @@ def _guarded(function: WatchedFunction) -> str | None:
     if definition.kernel.name in GUARDED:
         return GUARDED[definition.kernel.name]
     return f"{definition.name}(where(condition, x, 1))" if len(definition.inputs) == 1 else None
-
-
-def _advice_forward(function: WatchedFunction) -> str:
-    guarded = _guarded(function)
-    if guarded is None:
-        return ""
-    return (
-        "\n  If a `where` discards these elements later, their gradient is NaN all the same; choose before the "
-        f"function: {guarded}, with a number that it takes."
-    )
 
 
 def _advice_backward(function: WatchedFunction, gradient: Array, cotangents: Sequence[Any]) -> str:

@@ -123,8 +123,9 @@ CROSS_ENTROPIES = (
        ((4, 3), Input((4,), kind="int", values=[2, 0, 1, 1])), keeps=KEEPS),
     _f("softmax_cross_entropy-soft", {}, lambda x, t: -(t * np.log(_softmax(x))).sum() / max(len(x), 1),
        ((4, 3), Input((4, 3), low=0.1, high=0.6))),
-    _f("softmax_cross_entropy-divergence", {"soft_target_loss": "kl-divergence", "reduce": "no"},
-       lambda x, t: (t * (np.log(t) - np.log(_softmax(x)))).sum(axis=1),
+    _f("softmax_cross_entropy-divergence",
+       lambda F, x, t: _weighted(F, x, t, soft_target_loss="kl-divergence", reduce="no"),
+       lambda x, t: (t * (np.log(t) - np.log(_softmax(x))) * np.reshape(WEIGHTS, (3, 1, 1))).sum(axis=1),
        ((2, 3, 1, 4), Input((2, 3, 1, 4), low=0.1, high=0.6))),
 )  # fmt: skip
 

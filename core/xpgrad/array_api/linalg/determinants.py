@@ -98,7 +98,9 @@ def cofactor_changes(xp: Namespace, g: Array, x: Array, d: Array, /) -> Array:
     inverse = inverse_of(xp, _identity_where(xp, singular, x, device))
     if inverse is None:
         return _changes_by_svd(xp, g, x)
-    regular = _changes_by_inverse(xp, g, inverse, d)
+    a = xp.matmul(inverse, g)
+    change = xp.linalg.trace(a)[..., None, None] * inverse - xp.matmul(a, inverse)
+    regular = d[..., None, None] * xp.matrix_transpose(change)
     divided = ~(
         singular | (_condition(xp, x, inverse) > xp.finfo(x.dtype).eps ** (-1 / 3))
     )  # or NaN, which svd rejects
@@ -113,12 +115,6 @@ def cofactor_changes(xp: Namespace, g: Array, x: Array, d: Array, /) -> Array:
 def _condition(xp: Namespace, x: Array, inverse: Array) -> Array:
     """Return the condition numbers, which bound the growth of rounding errors when dividing by singular values."""
     return xp.linalg.vector_norm(x, axis=(-2, -1)) * xp.linalg.vector_norm(inverse, axis=(-2, -1))
-
-
-def _changes_by_inverse(xp: Namespace, g: Array, inverse: Array, d: Array) -> Array:
-    a = xp.matmul(inverse, g)
-    change = xp.linalg.trace(a)[..., None, None] * inverse - xp.matmul(a, inverse)
-    return d[..., None, None] * xp.matrix_transpose(change)
 
 
 @primitive(

@@ -85,14 +85,11 @@ class Eig(Spectral):
         # Another adjoint: so `repeated` sees both contributions to v, which cancel for functions of the eigenvalues.
         inverse = xp.linalg.inv_or_nan(adjoint(xp, v, True))
         gx = xp.matmul(inverse, inner)
-        gx = xp.where(self._defective(as_array(inverse)), NAN, gx if self.spec.complex else xp.real(gx))
-        return (gx,)
-
-    def _defective(self, inverse: Array) -> Array:
-        """Return for each matrix whether its eigenvectors are so nearly dependent that half of the digits are lost."""
-        xp = self.spec.backend.xp
-        squares = xp.sum(xp.real(xp.conj(inverse) * inverse), axis=(-2, -1))  # each eigenvector has length 1
-        return ~(squares * (self.spec.shape[-1] * epsilon(self.spec)) <= 100.0)[..., None, None]
+        kernels, known = self.spec.backend.xp, as_array(inverse)
+        squares = kernels.sum(kernels.real(kernels.conj(known) * known), axis=(-2, -1))  # each eigenvector has length 1
+        # Where the eigenvectors are so nearly dependent that half of the digits are lost:
+        defective = ~(squares * (self.spec.shape[-1] * epsilon(self.spec)) <= 100.0)[..., None, None]
+        return (xp.where(defective, NAN, gx if self.spec.complex else xp.real(gx)),)
 
 
 def _across(xp: Namespace, v: Array, g: Array) -> Array:

@@ -302,7 +302,8 @@ class Ties:
         if slope is not None:
             steepness = kernels.abs(as_array(slope) / opening)
             value = limit(as_array(slope), None if second is None else as_array(second), gap, opening)
-        sizes = _both(kernels, q, sizes)
+        if q.gap is not row:  # for the element in row i and column j the sum of sizes i and j
+            sizes = sizes + kernels.matrix_transpose(sizes)
         # Rounding errors, including errors of the values where cotangents are small because of cancellation.
         errors = 64.0 * self.rounding * self.largest * kernels.max(steepness, axis=(-2, -1), keepdims=True)
         allowed = self.epsilon**0.5 * sizes + errors
@@ -319,11 +320,6 @@ class Ties:
             value = fenced(limit(slope, second, self._gap(i), opening), self._gap(i), used)
         unknown = kernels.where(zero & dependent & ~skipped, kernels.full_like(gap, NAN), 0.0)
         return xp.where(used, value, self._divided(i, (gap == 0) | skipped, unknown))
-
-
-def _both(xp: Namespace, q: Quotient, x: Array) -> Array:
-    """Return the sizes for a quotient: for its element in row i and column j, the sum of sizes i and j."""
-    return x if q.gap is row else x + xp.matrix_transpose(x)
 
 
 def _seconds(slopes: Sequence[Any], outputs: Sequence[Any], change: Sequence[Any], recorded: bool) -> list[Any]:

@@ -63,9 +63,15 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     DtypeError
         The dtype of `arr` cannot hold `values`; NumPy would truncate them.
     """
-    arr, axis = _line(_as_variable(arr, values), axis, "insert")
+    lead: Any = lead_of(arr, values)
+    arr, axis = _line(like(lead, arr, exact=True), axis, "insert")
     length = arr.shape[axis]
-    values = _converted(like(arr, values), arr)
+    values = like(arr, values)
+    if not holds(arr.node.spec.backend, arr.dtype, values.dtype):
+        raise DtypeError(
+            f"numpy.insert: expected values that {arr.dtype} can hold, got {values.dtype}; cast one with astype"
+        )
+    values = xp.astype(values, arr.dtype, copy=False)
     numbers = _numbers(obj, length, "insert")
     places = [_position(i, length, "insert", end=1) for i in numbers]
     if len(places) == 1:
@@ -80,12 +86,6 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
         taken += [*range(start, places[k]), length + k]
         start = places[k]
     return xp.concat([arr, values], axis=axis).take([*taken, *range(start, length)], axis)
-
-
-def _as_variable(arr: Any, values: Any) -> Variable:
-    """Return `arr` as a Variable; a list becomes one of the library of `values`."""
-    lead: Any = lead_of(arr, values)
-    return like(lead, arr, exact=True)  # type: ignore[no-any-return]  # a Variable
 
 
 def _line(arr: Any, axis: Any, name: str) -> tuple[Variable, int]:
@@ -119,14 +119,6 @@ def _position(i: int, length: int, name: str, end: int = 0) -> int:
     if not -length <= i < length + end:
         raise IndexError(f"numpy.{name}: expected an index into an axis of {length}, got {i}")
     return i + length if i < 0 else i
-
-
-def _converted(values: Variable, arr: Variable) -> Any:
-    if not holds(arr.node.spec.backend, arr.dtype, values.dtype):
-        raise DtypeError(
-            f"numpy.insert: expected values that {arr.dtype} can hold, got {values.dtype}; cast one with astype"
-        )
-    return xp.astype(values, arr.dtype, copy=False)
 
 
 @numpy_function("choose")

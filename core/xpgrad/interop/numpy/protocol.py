@@ -5,7 +5,7 @@ function that is not an operator.
 """
 
 import importlib
-from typing import Any, NoReturn
+from typing import Any
 
 from xpgrad.array_api import linear_algebra, namespace
 from xpgrad.array_api.elementwise import arithmetic, logical
@@ -72,7 +72,8 @@ def array_ufunc(
             y = function(x2, x1)
             if y is not NotImplemented:
                 return y
-            _refuse_operand(ufunc, x1)
+            got = type(x1).__name__
+            raise UnknownArray(f"numpy.{ufunc.__name__}: expected a Variable, an array or a scalar, got {got}")
     from xpgrad.interop.numpy.ufuncs import call  # the tables, which most programs do not need
 
     inputs = (x1,) if x2 is _ABSENT else (x1, x2, *rest)
@@ -90,10 +91,6 @@ def array_function(self: Variable, func: Any, types: Any, args: tuple[Any, ...],
     from xpgrad.interop.numpy.functions import call  # as above
 
     return call(self, func, args, kwargs)
-
-
-def _refuse_operand(ufunc: Any, x: Any) -> NoReturn:
-    raise UnknownArray(f"numpy.{ufunc.__name__}: expected a Variable, an array or a scalar, got {type(x).__name__}")
 
 
 class _Additions:

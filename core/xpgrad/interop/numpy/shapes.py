@@ -46,10 +46,6 @@ def _at_least(place: Callable[[Any], Any]) -> Function:
     return raised
 
 
-def _with_three_axes(x: Variable) -> Any:
-    return x[:, :, None] if x.ndim == 2 else x[None, :, None] if x.ndim == 1 else ops.atleast_nd(x, ndim=3)
-
-
 def _split(name: str, axis_of: Callable[[Any], int] | None = None, even: bool = True) -> Function:
     def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
         along = axis % ary.ndim if axis_of is None else axis_of(ary)
@@ -109,7 +105,9 @@ ROWS: dict[str, Function] = {
     "broadcast_arrays": lambda *args, subok=REFUSED: xp.broadcast_arrays(*alike(*args)),
     "atleast_1d": _at_least(lambda x: ops.atleast_nd(x, ndim=1)),
     "atleast_2d": _at_least(lambda x: ops.atleast_nd(x, ndim=2)),
-    "atleast_3d": _at_least(_with_three_axes),
+    "atleast_3d": _at_least(
+        lambda x: x[:, :, None] if x.ndim == 2 else x[None, :, None] if x.ndim == 1 else ops.atleast_nd(x, ndim=3)
+    ),
     "concatenate concat": lambda arrays, /, axis=0, out=REFUSED, *, dtype=None, casting=REFUSED: cast_within(
         "concatenate", xp.concat(alike(*arrays), axis=axis), dtype
     ),

@@ -122,14 +122,12 @@ ADVICE = {
 }
 
 
-def _operands_in(name: str, inputs: tuple[Any, ...], dtype: Any) -> tuple[Any, ...]:
-    """Return the inputs of a ufunc, arrays in its `dtype`."""
+def _computed_in(
+    dtype: Any, name: str, ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]
+) -> Any:
+    """Return the result of a ufunc of arrays in `dtype`; raise a TypeError if it has another dtype."""
     xs = alike(*inputs) if any(isinstance(x, (list, tuple)) for x in inputs) else inputs
-    return tuple([x if is_scalar(x) else cast_within(name, x, dtype) for x in xs])
-
-
-def _computed_in(name: str, dtype: Any, y: Any) -> Any:
-    """Return the result of a ufunc, unless its dtype is not the one in which it was to be computed."""
+    y = call(ufunc, method, tuple([x if is_scalar(x) else cast_within(name, x, dtype) for x in xs]), options)
     if not all(xp.is_same_dtype(one.dtype, dtype) for one in (y if isinstance(y, tuple) else (y,))):
         raise TypeError(f"numpy.{name}: dtype= is not for Variables; cast the operands or the result with astype")
     return y
@@ -151,7 +149,7 @@ def call(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any
         given = value[0] if argument == "out" and isinstance(value, tuple) and len(value) == 1 else value
         refuse_argument(title, argument, given, library)
     if dtype is not None:
-        return _computed_in(title, dtype, call(ufunc, method, _operands_in(title, inputs, dtype), options))
+        return _computed_in(dtype, title, ufunc, method, inputs, options)
     if method == "__call__" and name in UFUNCS:
         return UFUNCS[name](*_unlisted(name, inputs), **options)
     if method == "reduce" and name in REDUCTIONS:
