@@ -53,11 +53,8 @@ class Providers:
         names = {name for _, name in provided}
         for record in records:
             if record.backend is not None and record.backend.name in names:
-                self._update(record.backend, sorted(order, key=record.module.__eq__))
-
-    def _update(self, backend: Backend, order: Iterable[str]) -> None:
-        keys = ((module, backend.name) for module in order)
-        backend.xp.set_providers([(key[0], self._kernels[key]) for key in keys if key in self._kernels])
+                keys = [(module, record.backend.name) for module in sorted(order, key=record.module.__eq__)]
+                record.backend.xp.set_providers([(k[0], self._kernels[k]) for k in keys if k in self._kernels])
 
     def remove(self, name: str) -> None:
         """Remove the kernels provided by the plugin `name` or for the backend `name`."""

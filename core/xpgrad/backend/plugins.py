@@ -222,13 +222,9 @@ class Plugins(Loader):
 
     def parse_foreign_device(self, specifier: object) -> Device | None:
         """Return the device for an array library's own device object."""
-        self.backends_beside(specifier)
-        return self._parsed(specifier) or self._own(specifier)
-
-    def _own(self, handle: object) -> Device | None:
-        """Return the device of a loaded backend whose library has the device object `handle`."""
-        devices = (device for backend in self.backends() for device in backend.devices())
-        return next((d for d in devices if type(d.handle) is type(handle) and d.handle == handle), None)
+        devices = (device for backend in self.backends_beside(specifier) for device in backend.devices())
+        own = (d for d in devices if type(d.handle) is type(specifier) and d.handle == specifier)
+        return self._parsed(specifier) or next(own, None)
 
     def _parsed(self, specifier: object) -> Device | None:
         device = self.ask("xpgrad_device", specifier=specifier)

@@ -79,7 +79,8 @@ class NpzDeserializer(Deserializer):
         ignore_names: Ignored | Iterable[Ignored] | None = None,
     ) -> None:
         self.npz, self.path, self.strict = npz, path, strict
-        self.ignore_names = _as_list(ignore_names)
+        names = () if ignore_names is None else ignore_names
+        self.ignore_names = [names] if isinstance(names, str) or callable(names) else as_list(names, "names")
         self.asked: set[str] = set()
         self._journal: UndoJournal | None = None
 
@@ -217,12 +218,6 @@ def on_host(value: Any) -> Any:
     """Return an array, or the array of a Variable, on the host; other values are unchanged."""
     array = value.array if isinstance(value, Variable) else value
     return array if device_of(array) is None else transfer(array, plugins.host.default_device)
-
-
-def _as_list(names: Ignored | Iterable[Ignored] | None) -> list[Ignored]:
-    if names is None:
-        return []
-    return [names] if isinstance(names, str) or callable(names) else as_list(names, "names")
 
 
 def _python_value(name: str, value: Any, loaded: Array) -> Any:

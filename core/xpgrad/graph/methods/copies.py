@@ -73,8 +73,10 @@ def reduced(x: Variable) -> tuple[Any, ...]:
         The Variable is in a graph, which would be lost.
     """
     if in_graph(x):
+        creator = x._node.live_creator()
+        maker = "the transform whose argument it is" if creator is None else creator.label
         raise GraphError(
-            f"pickle: expected a Variable in no graph, got {x._title()}, made by {_maker(x)}, whose gradient would be "
+            f"pickle: expected a Variable in no graph, got {x._title()}, made by {maker}, whose gradient would be "
             "lost; pickle v.array"
         )
     if x._array is not None and plugins.backend_of(x._array).base is not None:
@@ -137,11 +139,6 @@ def _caller() -> str:
         if name not in ("copy", own):
             return name
     return ""
-
-
-def _maker(x: Variable) -> str:
-    creator = x._node.live_creator()
-    return "the transform whose argument it is" if creator is None else creator.label
 
 
 def _complete(copied: Variable, x: Variable, attributes: dict[str, Any]) -> None:
