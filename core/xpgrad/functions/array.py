@@ -192,8 +192,8 @@ def repeat(x: AnyArray, repeats: int | Sequence[int], axis: int | None = None) -
 
 def rollaxis(x: AnyArray, axis: int, start: int = 0) -> Variable:
     """Return `x` with `axis` moved to the position before the axis `start`."""
-    ndim = len(x.shape)
-    axis, start = require_axis(known_spec(x, "rollaxis"), axis, "rollaxis"), start + ndim if start < 0 else start
+    axis = require_axis(known_spec(x, "rollaxis"), axis, "rollaxis")
+    start = start if start == len(x.shape) else require_axis(known_spec(x, "rollaxis"), start, "rollaxis")
     return moveaxis(x, axis, start - 1 if axis < start else start)
 
 

@@ -614,3 +614,120 @@ def test_numerical_gradients_are_a_list() -> None:
     (gx,) = found = gradient_check.numerical_grad(lambda: (x * x,), (x,), (np.ones(2),))
     assert type(found) is list
     np.testing.assert_allclose(gx, 2 * x)
+
+
+def _lstm(a, c):
+    import chainer.functions as F
+
+    return F.lstm(c, F.concat([a, a, a, a]))
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+@pytest.mark.parametrize(
+    ("function", "whole"),
+    [
+        (lambda F, a, c: F.split_axis(a, [1], 1), True), (lambda F, a, c: F.separate(a, 1), True),
+        (lambda F, a, c: F.array.split_axis.SplitAxis(3, 1).apply((a,)), True),
+        (lambda F, a, c: F.broadcast(a, c), True), (lambda F, a, c: F.transpose_sequence([a, c]), True),
+        (lambda F, a, c: _lstm(a, c), True),
+        (lambda F, a, c: (a * 2, a * 3), False),
+    ],
+)  # fmt: skip
+def test_backward_uses_gradients_of_the_other_outputs_of_a_function(x, function, whole, recorded) -> None:
+    import chainer
+    import chainer.functions as F
+
+    c = chainer.Variable(np.ones((2, 3), F32))
+    found = []
+    for starts in (slice(None), slice(0, 1), slice(1, 2)):
+        x.cleargrad()
+        c.cleargrad()
+        outputs = function(F, x, c)
+        for y in outputs:
+            y.grad = np.full_like(y.array, 2)
+        if starts == slice(None):
+            chainer.backward(outputs, enable_double_backprop=recorded)
+        else:
+            outputs[starts][0].backward(enable_double_backprop=recorded)
+            assert all(y.grad is None for y in outputs) is whole
+        found.append([v.grad for v in (x, c) if v.grad is not None])
+    assert all(str(each) == str(found[0]) for each in found) is whole
+
+
+def test_backward_uses_gradients_only_of_outputs_that_it_does_not_reach(x) -> None:
+    import chainer.functions as F
+
+    a, b = F.split_axis(x, [1], 1)
+    a.grad, b.grad = np.full((2, 1), 5, F32), np.full((2, 2), 7, F32)
+    F.sum(a * 2).backward()
+    np.testing.assert_array_equal(x.grad, np.array([[2, 7, 7]] * 2, F32))
+    assert b.grad is None
+    np.testing.assert_array_equal(a.grad, np.full((2, 1), 5, F32))
+
+
+def test_other_outputs_of_a_function_node(x) -> None:
+    import chainer
+    import chainer.functions as F
+
+    class Two(chainer.FunctionNode):
+        def forward(self, inputs):
+            return inputs[0] * 2, inputs[0] * 3
+
+        def backward(self, _, grads):
+            return (sum(k * g for k, g in zip((2, 3), grads, strict=True) if g is not None),)
+
+    a, b = Two().apply((x,))
+    a.grad_var, b.grad = chainer.Variable(np.ones((2, 3), F32)), np.ones((2, 3), F32)
+    given = a.grad_var
+    b.backward(enable_double_backprop=True)
+    np.testing.assert_array_equal(x.grad, np.full((2, 3), 5, F32))
+    (again,) = chainer.grad([F.sum(x.grad_var)], [given])
+    np.testing.assert_array_equal(again.array, np.full((2, 3), 2, F32))
+
+
+def test_other_outputs_lead_to_further_functions(x) -> None:
+    import chainer
+    import chainer.functions as F
+
+    other = chainer.Variable(np.ones((2, 2), F32))
+    p, q = F.split_axis(x, [2], 1)
+    a, b = F.broadcast(other, p * 3)
+    q.grad, b.grad = np.full((2, 1), 5, F32), np.ones((2, 2), F32)
+    F.sum(a).backward()
+    np.testing.assert_array_equal(x.grad, np.array([[3, 3, 5]] * 2, F32))
+    np.testing.assert_array_equal(other.grad, np.ones((2, 2), F32))
+
+
+def test_an_object_takes_the_place_of_a_link(x) -> None:
+    import chainer
+    import chainer.links as L
+
+    first = L.Linear(3, 2)
+    model = L.Classifier(first)
+    model.predictor = lambda given: given * 2
+    assert (list(model.params()), list(model.children())) == ([], [])
+    model(x, np.array([0, 1]))
+    np.testing.assert_array_equal(model.y.array, x.array * 2)
+    chainer.optimizers.SGD().setup(model).update()
+    model.copy().predictor(x)
+    model.predictor = first
+    assert len(list(model.namedparams())) == 2
+
+
+def test_values_of_chainer_alone(x) -> None:
+    import chainer
+    import chainer.functions as F
+
+    assert F.reshape(x, (2, 3)) is F.broadcast_to(x, (2, 3)) is x
+    assert F.reshape(x, (2, -1)).shape == (2, 3)
+    parameter = chainer.Parameter(np.ones(2, F32))
+    parameter._loss_scale, parameter.grad = 4, np.ones(2, F32)
+    parameter.update_rule = chainer.optimizers.SGD(1).create_update_rule()
+    parameter.update()
+    np.testing.assert_array_equal(parameter.array, [0.75, 0.75])
+    labels = np.array([0, 3])
+    for debug, error in ((True, ValueError), (False, IndexError)):
+        with chainer.using_config("debug", debug), pytest.raises(error, match="softmax_cross_entropy: "):
+            F.softmax_cross_entropy(x, labels)
+    with chainer.using_config("debug", True), pytest.raises(ValueError, match="sorted"):
+        F.split_axis(x, [2, 1], 1)

@@ -72,6 +72,7 @@ ERRORS: list[tuple[str, type[Exception], str, Callable[[Any], object]]] = [
     ("gumbel_softmax", AxisError, "x with an axis 1", lambda f: f(THREE)),
     ("swapaxes", AxisError, "x with an axis 2", lambda f: f(ROWS, 0, 2)),
     ("rollaxis", AxisError, "x with an axis 2", lambda f: f(ROWS, 2)),
+    ("rollaxis", AxisError, "x with an axis -3", lambda f: f(ROWS, 1, -3)),
     ("split_axis", AxisError, "x with an axis 2", lambda f: f(ROWS, 2, 2)),
     ("split_axis", ValueError, "3 elements cannot be split into 2 equal parts", lambda f: f(ROWS, 2, 1)),
     ("permutate", AxisError, "x with an axis 2", lambda f: f(ROWS, np.arange(3), 2)),

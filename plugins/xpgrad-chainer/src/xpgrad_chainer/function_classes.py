@@ -13,6 +13,7 @@ from xpgrad import FunctionNode, Variable, as_array, force_backprop_mode, grad, 
 from xpgrad.graph.application import other_labels
 from xpgrad.graph.function_node import raw_rule
 from xpgrad_chainer import functions as further
+from xpgrad_chainer.siblings import related
 
 functions: Any = xpgrad.functions
 Call = Callable[[tuple[Any, ...], dict[str, Any]], Any]
@@ -106,7 +107,7 @@ class FunctionOf(FunctionNode, metaclass=FunctionClass):
 
     def _outputs(self, inputs: tuple[Any, ...]) -> tuple[Variable, ...]:
         found = type(self).call(inputs, self.options)
-        outputs = tuple(found) if isinstance(found, (tuple, list)) else (found,)
+        outputs: tuple[Variable, ...] = related(tuple(found)) if isinstance(found, (tuple, list)) else (found,)
         if _later(type(self)):
             self._last = inputs, outputs
         return outputs

@@ -13,12 +13,14 @@ from xpgrad.array_api import pow as pow
 from xpgrad.array_api import subtract as sub
 from xpgrad.graph.application import Application
 from xpgrad_chainer.distributions import gumbel
+from xpgrad_chainer.siblings import of_one_node, related
 
 __all__ = [
-    "argmax", "argmax_crf1d", "argmin", "ceil", "classification_summary", "div", "dropout", "f1_score",
-    "fbeta_score", "fix", "floor", "floordiv", "gumbel_softmax", "mul", "n_step_gru_base", "n_step_lstm_base",
-    "n_step_rnn_base", "neg", "pow", "precision", "rdiv", "recall", "rfloordiv", "rmatmul", "rpow", "rsub",
-    "softmax_cross_entropy", "sub", "where",
+    "argmax", "argmax_crf1d", "argmin", "broadcast", "broadcast_to", "ceil", "classification_summary", "div",
+    "dropout", "f1_score", "fbeta_score", "fix", "floor", "floordiv", "gumbel_softmax", "lstm", "mul",
+    "n_step_gru_base", "n_step_lstm_base", "n_step_rnn_base", "neg", "pow", "precision", "rdiv", "recall", "reshape",
+    "rfloordiv", "rmatmul", "rpow", "rsub", "separate", "slstm", "softmax_cross_entropy", "split_axis", "sub",
+    "transpose_sequence", "tree_lstm", "where",
 ]  # fmt: skip
 
 
@@ -80,11 +82,16 @@ def softmax_cross_entropy(
 ) -> Any:
     """Return the cross entropy of scores and labels, whose creator has the attribute `y`, the probabilities.
 
-    Soft targets have no gradient and no weights of classes.
+    Soft targets have no gradient and no weights of classes. In debug mode, a label that is not a class is a ValueError.
     """
     if "float" in str(as_array(t).dtype):
         t, class_weight = as_array(t), None
-    loss = functions.softmax_cross_entropy(x, t, normalize, cache_score, class_weight, *args, **kwargs)
+    try:
+        loss = functions.softmax_cross_entropy(x, t, normalize, cache_score, class_weight, *args, **kwargs)
+    except IndexError as error:
+        if config.debug:
+            raise ValueError(*error.args) from error
+        raise
     if type(loss.creator_node) is Application:
         loss.creator_node.__class__ = _CrossEntropy
     return loss
@@ -93,6 +100,36 @@ def softmax_cross_entropy(
 def where(condition: Any, x: Any, y: Any) -> Variable:
     """Return the elements of `x` where `condition` is nonzero, else of `y`."""
     return functions.where(condition, x, y)
+
+
+def split_axis(x: Any, indices_or_sections: Any, axis: int, force_tuple: bool = True) -> Any:
+    """Split an array; in debug mode, indices must be sorted. See `xpgrad.functions.split_axis`."""
+    if config.debug and not hasattr(indices_or_sections, "__index__"):
+        cuts = list(indices_or_sections)
+        if cuts != sorted(cuts):
+            raise ValueError(f"split_axis: indices_or_sections must be sorted, got {cuts}")
+    return related(functions.split_axis(x, indices_or_sections, axis, force_tuple))
+
+
+broadcast = of_one_node(functions.broadcast)
+lstm = of_one_node(functions.lstm)
+separate = of_one_node(functions.separate)
+slstm = of_one_node(functions.slstm)
+transpose_sequence = of_one_node(functions.transpose_sequence)
+tree_lstm = of_one_node(functions.tree_lstm)
+
+
+def _unless_of_that_shape(function: Callable[[Any, Any], Variable]) -> Callable[[Any, Any], Variable]:
+    @functools.wraps(function)
+    def call(x: Any, shape: Any) -> Variable:
+        x = as_variable(x)
+        return x if x.shape == shape else function(x, shape)
+
+    return call
+
+
+broadcast_to = _unless_of_that_shape(functions.broadcast_to)
+reshape = _unless_of_that_shape(functions.reshape)
 
 
 def rsub(x: Any, other: Any) -> Variable:

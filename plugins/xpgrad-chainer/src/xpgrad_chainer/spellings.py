@@ -14,7 +14,7 @@ from xpgrad.graph.assignments import journal
 from xpgrad.models import ChainList, Link
 from xpgrad.optimizer import GradientMethod, Optimizer, UpdateRule
 from xpgrad.utils import type_check
-from xpgrad_chainer import residents, shared
+from xpgrad_chainer import children, residents, shared, siblings
 from xpgrad_chainer.datasets import converters
 from xpgrad_chainer.function_node import FunctionNode
 from xpgrad_chainer.optimizers import step_size
@@ -112,6 +112,12 @@ def _local_config(config: LocalConfig, global_config: Any = None) -> None:
     """Take the global configuration as an argument; there is only one."""
 
 
+def _set_loss_scale(variable: Variable, scale: float | None) -> None:
+    """Set the factor that a gradient was multiplied by."""
+    variable.node.own_extra().loss_scale = scale
+
+
+_loss_scale: Any = vars(Variable)["_loss_scale"]
 _warn: Callable[..., None] = Link._warn_unregistered
 
 
@@ -130,10 +136,13 @@ MEMBERS: tuple[tuple[Any, str, Any], ...] = (
     (LocalConfig, "__init__", _local_config),
     (Optimizer, "check_nan_in_grads", _warn_of_nan_in_grads),
     (Optimizer, "update_loss_scale", _update_loss_scale),
+    (Variable, "_loss_scale", _loss_scale.setter(_set_loss_scale)),
     (UpdateRule, "__getattr__", step_size),
     (UpdateRule, "is_elementwise", False),
+    *children.MEMBERS,
     *residents.MEMBERS,
     *shared.MEMBERS,
+    *siblings.MEMBERS,
 )
 """Attributes of classes, and a function of a module, as only Chainer has them."""
 
