@@ -145,6 +145,25 @@ def innermost() -> Level | None:
     return now.level if now.mode & LIFTED else None
 
 
+def at_level_of(spec: Any) -> dict[Any, Any]:
+    """Return, for `called_with`, the switches with the level of an array of `spec` as the innermost level."""
+    level, depth = innermost(), getattr(spec.backend, "depth", 0)
+    if level is None or level.depth == depth:
+        return {}
+    while level is not None and level.depth > depth:
+        level = level.outer
+    return at_level(level)
+
+
+def lifted_spec(spec: Any) -> Any:
+    """Return the spec of an array of `spec` that is lifted to the innermost level, if any."""
+    level = innermost()
+    if level is None or level.depth == getattr(spec.backend, "depth", 0):
+        return spec
+    device = level.device(spec.backend.device_for(spec.device))
+    return device.backend.spec_for(spec.shape, spec.dtype, device.handle)
+
+
 def check_outside(operation: str, remedy: str) -> None:
     """Raise if a transformation is active in which an operation is impossible; a compiled function runs eagerly."""
     level = innermost()

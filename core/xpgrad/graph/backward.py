@@ -311,10 +311,15 @@ def grad(
 def gradients(
     starts: Sequence[tuple[Variable, Variable]], inputs: Sequence[Variable], recorded: bool
 ) -> list[Variable | None]:
-    """Return gradients as `grad` does, from pairs of outputs and cotangents that a transform has already checked."""
+    """Return gradients as `grad` does, from pairs of outputs and cotangents that a transform has already checked.
+
+    Cotangents of a transformation within which the outputs were not computed are no arrays of their backend: the sweep
+    computes on Variables, and functions lift what the graph kept.
+    """
     if live:
         _check_level([y for y, _ in starts], inputs)
     seeds: Seeds = []
+    recorded = recorded or any(g._node.spec.backend is not y._node.spec.backend for y, g in starts)
     for y, g in starts:
         y._current("grad")
         seeds.append((y._node, g if recorded else g._array))

@@ -7,6 +7,7 @@ from operator import attrgetter
 from typing import Any
 
 from xpgrad.backend.checks import spec_of
+from xpgrad.backend.levels import innermost, lifted_spec
 from xpgrad.backend.plugins import plugins
 from xpgrad.config import NO_GRAD, switches
 from xpgrad.errors import DeviceMismatch, DtypeError, GradientError, GraphError, ShapeError, UnknownArray
@@ -67,6 +68,11 @@ class FunctionAdapter(FunctionNode):
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Run the function's backward on arrays, and mark its results as not differentiable."""
+        if lifted_spec(self.inputs[0].spec) is not self.inputs[0].spec:
+            raise GradientError(
+                f"{self.label}: an old-style Function expected a cotangent of the level where it was called, got one "
+                f"of {innermost()!r}; call vjp or linearize within the function that is transformed, too"
+            )
         kept = self._kept_inputs or {}
         inputs = tuple(kept.get(i) for i in range(len(self.inputs)))
         gys = tuple(None if g is None else g.array for g in grad_outputs)

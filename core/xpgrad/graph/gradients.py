@@ -4,6 +4,7 @@ from typing import Any
 
 from xpgrad.backend.checks import spec_of
 from xpgrad.backend.holder import unwrap
+from xpgrad.backend.levels import lifted_spec
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import BackendMismatch, DeviceMismatch, DtypeError, ShapeError, UnknownArray
 from xpgrad.types import Array
@@ -42,7 +43,8 @@ def check_gradient_variable(grad: Any, wanted: Spec | None) -> None:
 
 def check_device(given: Spec, wanted: Spec, function: str) -> None:
     """Raise if the gradient that a function's backward returned, of spec `given`, is not on the input's device."""
-    if given is wanted or (given.backend is wanted.backend and given.device == wanted.device):
+    own = wanted if given.backend is wanted.backend else lifted_spec(wanted)
+    if given.backend is own.backend and given.device == own.device:
         return
     places = [spec.backend.device_for(spec.device) for spec in (given, wanted)]
     text = f"{function}: backward returned a gradient on {places[0]} for an input on {places[1]}; move it"

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from xpgrad.backend.levels import Level, innermost
+from xpgrad.backend.levels import Level, innermost, lifted_spec
 from xpgrad.backend.plugins import plugins
+from xpgrad.backend.spec import Spec
 from xpgrad.config import ONLY_LIFTED, Switches, call_entered
 from xpgrad.graph.operands import NUMBERS, as_numbers
 from xpgrad.graph.variable import Variable, inside
@@ -36,13 +37,13 @@ def lifted_parameters(definition: "Definition", level: Level, parameters: dict[s
 
 
 def entered(x: Any) -> Any:
-    """Lift a Variable or an array to the innermost transformation, if any."""
+    """Lift a Variable, an array or a spec to the innermost transformation, if any."""
     level = innermost()
     return x if level is None else lifted(level, x)
 
 
 def lifted(level: Level, x: Any) -> Any:
-    """Lift Variables and arrays, also in lists and tuples, to `level`; return other objects unchanged."""
+    """Lift Variables, arrays and specs, also in lists and tuples, to `level`; return other objects unchanged."""
     if isinstance(x, Variable):
         return inside(x)
     if isinstance(x, (list, tuple)):
@@ -52,4 +53,6 @@ def lifted(level: Level, x: Any) -> Any:
         return getattr(x, "_make", type(x))(items)
     if type(x) in plugins.by_type:
         return x if level.holds(x) else level.enter(x)
+    if type(x) is Spec:
+        return lifted_spec(x)
     return x

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.checks import check_still
+from xpgrad.backend.levels import live
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.config import config
 from xpgrad.graph.definition import TOGETHER, Definition, Rule, identity
+from xpgrad.graph.lifting import entered
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.retention import Retention
 from xpgrad.graph.rules import recorded_namespace
@@ -229,7 +231,7 @@ def _value(definition: Definition, name: str) -> Callable[..., Any]:
     if name in definition.inputs:
         node_of = _node(definition, definition.inputs.index(name))
         return lambda f, node: _operand(node_of(f), get(f))
-    return lambda f, node: get(f)
+    return lambda f, node: entered(get(f)) if live else get(f)
 
 
 def _optional(kernel: Kernel, name: str) -> bool:

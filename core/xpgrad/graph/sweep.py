@@ -11,6 +11,7 @@ from sys import getrefcount
 from typing import Any
 
 from xpgrad.backend.checks import same_place
+from xpgrad.backend.levels import lifted_spec
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.config import NO_GRAD, WATCHED, backprop_mode, called_with, config, switches
@@ -348,7 +349,7 @@ class Sweep:
                 given = before
             if result is not None:
                 given = result if isinstance(result, Variable) else Variable(result, requires_grad=False)
-            if not same_place(given._node.spec, node.spec):
+            if not same_place(given._node.spec, lifted_spec(node.spec)):
                 raise GradientError(
                     f"register_hook: the hook of {node.label} returned {given._node.spec!r} on {given.device}; "
                     f"expected the array's shape and dtype on {node.device}"

@@ -409,11 +409,17 @@ def variable_over(node: VariableNode, array: Array | None) -> Variable:
 
 
 def over(node: VariableNode | None, array: Array) -> Any:
-    """Return the Variable of `node` with `array`: the live Variable if it holds `array`; `array` without a node."""
+    """Return the Variable of `node` with `array`: the live Variable if it holds `array`; `array` without a node.
+
+    In a transformation, an array from outside gets another Variable: a program would read the live one at each call.
+    """
     if node is None or array is None:
         return array
-    live = node() if node.extra is None else node.variable()
-    return live if live is not None and live._array is array and live._node is node else variable_over(node, array)
+    found = node() if node.extra is None else node.variable()
+    if found is None or found._array is not array or found._node is not node:
+        return variable_over(node, array)
+    level = innermost() if live else None
+    return found if level is None or level.holds(array) else variable_over(node, array)
 
 
 def leaf_variable(array: Array | None, spec: Spec | None, requires_grad: bool) -> Variable:

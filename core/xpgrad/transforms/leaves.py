@@ -7,7 +7,7 @@ from xpgrad import array_api
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.checks import same_place, spec_of
 from xpgrad.backend.current import current_device
-from xpgrad.backend.levels import innermost, live
+from xpgrad.backend.levels import lifted_spec, live
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import DtypeError, GradientError, UnknownArray
@@ -137,6 +137,8 @@ def cotangents(
 ) -> list[Variable]:
     """Return the leaves of `tree` as Variables, each of shape, dtype and device of its reference.
 
+    In a transformation they are lifted, although a reference may have been computed outside.
+
     Parameters
     ----------
     structure : Structure
@@ -163,13 +165,10 @@ def cotangents(
     found = as_leaves(given, structure, what, places)
     for i, (made, reference) in enumerate(zip(found, references, strict=True)):
         spec = reference._node.spec
-        if made._node.spec is not spec and not same_place(made._node.spec, spec):
+        if made._node.spec is not spec and not same_place(made._node.spec, lifted_spec(spec)):
             got = f"{made._node.spec!r} on {made.device}"
             path, own = structure.paths()[i if places is None else places[i]], spec.backend.device_for(spec.device)
-            remedy = "convert it"
-            if (level := innermost()) is not None and level.holds(made._array) and not level.holds(reference._array):
-                remedy = f"call {what.partition(':')[0]} within the function that is transformed, too"
-            raise GradientError(f"{what}{where(path)}: expected {spec!r} on {own}, got {got}; {remedy}")
+            raise GradientError(f"{what}{where(path)}: expected {spec!r} on {own}, got {got}; convert it")
     return found
 
 

@@ -4,6 +4,7 @@ import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ParamSpec, TypeVar
 
+from xpgrad.backend.levels import at_level_of
 from xpgrad.config import called_with, config
 from xpgrad.errors import GraphError
 from xpgrad.graph.function_node import FunctionNode
@@ -152,12 +153,17 @@ class Recomputed(FunctionNode):
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Run the function again, and return the gradients through its graph."""
         recorded = recording()
+        trace: CapturedRun = called_with(at_level_of(self.inputs[0].spec), self._again, recorded)
+        return tuple(trace.gradients(grad_outputs, target_input_indexes, recorded=recorded))
+
+    def _again(self, recorded: bool) -> CapturedRun:
+        """Return the second run."""
         arguments = self.get_retained_inputs()
         roots = [alias(x) if recorded and x._node.requires_grad else root(x._array) for x in arguments]
         trace: CapturedRun = self.replay.surroundings.again(self._origin, self.replay.run, roots)
         self.replay.forget()
         self._compare(trace, len(arguments))
-        return tuple(trace.gradients(grad_outputs, target_input_indexes, recorded=recorded))
+        return trace
 
     def _compare(self, trace: CapturedRun, count: int) -> None:
         before, now = self.specs, [y._node.spec for y in trace.outputs]

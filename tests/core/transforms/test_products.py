@@ -1,15 +1,18 @@
 """`vjp` and `linearize`."""
 
+import warnings
+
 import numpy as np
 import pytest
 from tests.building import array, place, values, variable
 
-from xpgrad import Variable
+from xpgrad import Function, FunctionNode, Variable, as_variable, compile
 from xpgrad import array_api as xp
 from xpgrad.errors import GradientError, StructureError
+from xpgrad.functions import dropout
 from xpgrad.plugin import unchecked_vjp
 from xpgrad.testing.arrays import on_host
-from xpgrad.transforms import grad, jvp, linearize, products, vjp, vmap
+from xpgrad.transforms import checkpoint, custom_vjp, grad, jvp, linearize, odeint, products, scan, vjp, vmap
 
 
 def outputs(x, p):
@@ -65,10 +68,137 @@ def test_a_cotangent_must_fit(device, cotangent, error, text):
         pullback(cotangent and {"y": array(device, cotangent)})
 
 
-def test_a_cotangent_of_another_transformation_is_named():
-    _, pullback = vjp(lambda x: x * x, np.ones(3))
-    with pytest.raises(GradientError, match=r"got float64 \(3,\) on @batch\(numpy\); call vjp within the"):
+WEIGHT = [[0.1, 0.7, -0.4], [0.3, -0.2, 0.5], [0.6, 0.2, 0.8]]
+
+
+class Product(FunctionNode):
+    def forward(self, inputs):
+        self.retain_inputs((0, 1))
+        return (inputs[0] * inputs[1],)
+
+    def backward(self, targets, gys):
+        return tuple(gys[0] * self.get_retained_inputs()[1 - i] for i in targets)
+
+
+@custom_vjp
+def sine(x):
+    return xp.sin(x)
+
+
+sine.defvjp(lambda x: (xp.sin(x), x), lambda x, gy: (gy * xp.cos(x),))
+
+
+def doubled(x):
+    y = x * x[0]
+    y.register_hook(lambda gy: gy * 2)
+    return y
+
+
+FUNCTIONS = {  # of x and w; the graph of each retains other things
+    "primitives": lambda x, w: xp.tanh(w @ x) * x,
+    "dropout": lambda x, w: dropout(w @ x) * x,
+    "lazy": lambda x, w: xp.stack([x[0] * x[1], x[1], xp.sum(w[xp.asarray([0, 0, 2], device=x.device), ...] @ x)]),
+    "decomposition": lambda x, w: xp.real(xp.linalg.eigvals(w + x)) * x,
+    "node": lambda x, w: Product().apply((w[0, ...], x))[0] * x,
+    "custom_vjp": lambda x, w: sine(w @ x),
+    "hooks": lambda x, w: doubled(w @ x),
+    "checkpoint": lambda x, w: checkpoint(lambda x: dropout(sine(w @ x)))(x),
+    "compile": lambda x, w: compile(lambda x: dropout(xp.sin(w @ x)))(x),
+    "scan": lambda x, w: scan(lambda c, row: (c * xp.sum(row * x), xp.sin(c)), x[0], w)[1],
+    "traced scan": lambda x, w: compile(lambda x, w: scan(lambda c, row: (c * xp.sum(row * x), c), x[0], w)[1])(x, w),
+    "adjoint": lambda x, w: odeint(lambda y, t: w @ y * x[0], x, [0.0, 0.5], adjoint="continuous")[-1, ...],
+    "odeint": lambda x, w: odeint(lambda y, t: w @ y * x[0], x, [0.0, 0.5])[-1, ...],
+}
+FORMS = {
+    "vmap": vmap,
+    "axes": lambda f: lambda c: xp.matrix_transpose(vmap(f, 1, 1)(xp.matrix_transpose(c))),
+    "jvp": lambda f: lambda c: jvp(vmap(f), (c,), (c,))[1],
+    "compile": lambda f: compile(vmap(f)),
+    "vmap of compile": lambda f: vmap(compile(f)),
+    "vmap of vmap": lambda f: lambda c: vmap(vmap(f))(c[None, ...])[0, ...],
+}
+
+
+def linear_maps(f, x):
+    """Return the pullback and the pushforward of a function of one array, made outside of other transformations."""
+    pullback, push = vjp(f, x)[1], linearize(f, x)[1]
+    return [lambda gy: pullback(gy)[0], push]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_pullbacks_and_pushforwards_are_called_within_other_transformations(name, device):
+    x, w = array(device, [0.3, 0.7, 1.1], "float64"), variable(device, WEIGHT, "float64")
+    rows = array(device, [[1.0, -2.0, 0.5], [0.3, 0.4, 2.0]], "float64")
+    for linear in linear_maps(lambda x: FUNCTIONS[name](x, w), x):
+        expected = np.stack([on_host(linear(rows[i, ...])) for i in range(2)])
+        for form in FORMS.values():
+            np.testing.assert_allclose(on_host(as_variable(form(linear)(rows)).array), expected, 1e-9, 1e-12)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_batched_pullback_is_differentiated_by_all_that_it_depends_on(name, device):
+    x, w = variable(device, [0.3, 0.7, 1.1], "float64"), variable(device, WEIGHT, "float64")
+    rows = variable(device, [[1.0, -2.0, 0.5], [0.3, 0.4, 2.0]], "float64")
+    pullback, _ = linear_maps(lambda x: FUNCTIONS[name](x, w), x)
+    found = []
+    for result in (vmap(pullback)(rows), xp.stack([pullback(rows[i, ...]) for i in range(2)])):
+        xp.sum(xp.sin(result)).backward()
+        found.append(np.concatenate([np.ravel(on_host(v.grad)) for v in (x, w, rows)]))
+        for v in (x, w, rows):
+            v.cleargrad()
+    np.testing.assert_allclose(*found, 1e-9, 1e-12)
+
+
+@pytest.mark.parametrize("name", ["primitives", "lazy", "scan"])
+def test_pullbacks_made_within_a_transformation_are_called_within_another(name, device):
+    x, w = array(device, [0.3, 0.7, 1.1], "float64"), variable(device, WEIGHT, "float64")
+    rows = array(device, [[1.0, -2.0, 0.5], [0.3, 0.4, 2.0]], "float64")
+    f = lambda x: vmap(linear_maps(lambda x: FUNCTIONS[name](x, w), x)[0])(rows)  # noqa: E731
+    expected = on_host(f(x))
+    for found in (compile(f)(x), vmap(f)(x[None, ...])[0, ...]):
+        np.testing.assert_allclose(on_host(found), expected, 1e-9, 1e-12)
+
+
+def test_a_batched_pullback_of_trees(device):
+    a, b = array(device, [1.0 + 2j, 3.0 - 1j], "complex128"), array(device, [0.5, 0.25], "float64")
+    _, pullback = vjp(lambda p, unused: {"y": p["a"] * p["b"], "z": [xp.sum(p["b"] ** 2)]}, {"a": a, "b": b}, b)
+    y = array(device, [[1j, 2.0], [1.0 - 1j, 0.5]], "complex128")
+    z = array(device, [2.0, 3.0], "float64")
+    grads, zeros = vmap(pullback)({"y": y, "z": [z]})
+    loop = [pullback({"y": y[i, ...], "z": [z[i, ...]]})[0] for i in range(2)]
+    for name in "ab":
+        assert values(grads[name]) == [values(each[name]) for each in loop]
+    assert values(zeros) == [[0.0, 0.0]] * 2
+
+
+def test_a_compiled_pullback_keeps_the_arrays_of_its_graph(device):
+    w, x = variable(device, [2.0, 3.0]), array(device, [1.0, 2.0])
+    step = compile(vjp(lambda x: x * w, x)[1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for call in range(8):
+            assert values(step(x)[0]) == [2.0, 6.0]
+            if call > 2:
+                w.array = w.array * 2  # the graph keeps the first array
+
+
+class OldSquare(Function):
+    def forward(self, inputs):
+        return (inputs[0] ** 2,)
+
+    def backward(self, inputs, gys):
+        return (2 * inputs[0] * gys[0],)
+
+
+@pytest.mark.parametrize("inner", [vmap(xp.sin), lambda x: jvp(xp.sin, (x,), (x,))[1], lambda x: OldSquare()(x)])
+def test_a_pullback_of_a_transformation_or_of_arrays_does_not_enter_another(inner):
+    _, pullback = vjp(inner, np.ones(3))
+    with pytest.raises(
+        GradientError, match=r"(vmap|jvp|OldSquare): .*expected a cotangent of the level where .*; call vjp or"
+    ):
         vmap(pullback)(np.eye(3))
+    with pytest.raises(GradientError, match=r"expected float64 \(3,\) on @numpy, got float32 \(3,\) on @batch"):
+        vmap(pullback)(np.eye(3, dtype="float32"))
 
 
 def checked(f, primals):

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 from xpgrad.array_api.linalg.checks import EXPECTED, explained, is_numerical, square
 from xpgrad.array_api.shared.axes import matrices
+from xpgrad.backend.levels import lifted_spec
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.config import NO_GRAD, switches
@@ -75,8 +76,8 @@ class Decomposition(FunctionNode):
 
     @property
     def spec(self) -> Spec:
-        """Shape, dtype and device of the first input."""
-        return self.inputs[0].spec  # type: ignore[no-any-return]  # nodes, after apply
+        """Shape, dtype and device of the first input, lifted to the innermost transformation."""
+        return lifted_spec(self.inputs[0].spec)  # type: ignore[no-any-return]  # nodes, after apply
 
     def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         """Return the outputs, and keep those inputs and outputs that the rule uses."""

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from xpgrad.backend.levels import around
 from xpgrad.backend.plugins import plugins
+from xpgrad.errors import GradientError
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.call import pulled, recording
@@ -103,6 +105,11 @@ class Enclosed(FunctionNode):
         """Return the gradients of the inputs, by a sweep within the transformation."""
         level = self.level
         assert level is not None  # the sweep has checked it
+        if (now := around()) is not level.outer:
+            raise GradientError(
+                f"{self.label}: expected a cotangent of the level where it was called, got one of {now!r}; call vjp or "
+                "linearize within the function that is transformed, too"
+            )
         wanted = sorted({self.owners[t][0] for t in target_input_indexes})
         more: list[EntryRoot] = []
         seeds = [self._seed([None if p is None else grad_outputs[p] for p in places], output.port, more)

@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
+from xpgrad.backend.levels import at_level_of
 from xpgrad.config import backprop_mode, called_with
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.variable import Variable, constant_variable, variable_over
@@ -125,16 +126,17 @@ class Adjoint(FunctionNode):
     def _recorded(self, grad_outputs: tuple[Any, ...]) -> list[Variable | None]:
         """Repeat the steps in a graph, whose gradients are connected to Variables outside."""
         kept = self.get_retained_inputs()
-        roots = [alias(x) if x._node.requires_grad else x for x in kept]
+        roots: list[Variable] = []
         control = StepControl(self.control.rtol, self.control.atol, self.control.max_steps, self.control.eps)
 
         def run() -> list[Variable]:
+            roots.extend(alias(x) if x._node.requires_grad else x for x in kept)
             y, k, found = list(roots), self.rhs(list(roots), self.moments[0]), list[Variable]()
             for start, end in itertools.pairwise(self.moments):
                 y, k = integrated(self.rhs, y, k, control, start, end)
                 found += y
             return found
 
-        ys = transforming(run)
+        ys = called_with(at_level_of(self.inputs[0].spec), transforming, run)
         border = [x._node for x in roots] + list(self.inputs[self.count :])
         return swept(ys, list(grad_outputs), border, recorded=True)

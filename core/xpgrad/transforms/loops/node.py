@@ -4,7 +4,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad.backend.device import Device
+from xpgrad.backend.levels import at_level_of
 from xpgrad.backend.plugins import plugins
+from xpgrad.config import called_with
 from xpgrad.errors import GraphError
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.node import VariableNode
@@ -137,17 +139,16 @@ class Loop(FunctionNode):
     def _recorded(self, carry: list[Any], outputs: list[Any]) -> list[Variable | None]:
         """Repeat all steps in one graph, whose gradients are connected to Variables outside."""
         kept = self.get_retained_inputs()
-        roots = [alias(x) if x._node.requires_grad else x for x in kept]
-        stack = Stack(self.rows.reverse)
+        roots, stack = list[Variable](), Stack(self.rows.reverse)
 
         def run() -> list[Variable]:
+            roots.extend(alias(x) if x._node.requires_grad else x for x in kept)
             slices = self.rows.connected(roots[self._carries :], 0, self.steps)
             last, _ = self.body.run(0, self.steps, roots[: self._carries], stack.rows, slices, again=True)
-            return last
+            return [*last, *stack.variables()]
 
-        last = self.again(self.states[0], transforming, run)
+        ys = called_with(at_level_of(self.inputs[0].spec), self.again, self.states[0], transforming, run)
         border = [x._node for x in roots] + list(self.inputs[len(kept) :])
-        ys = [*last, *stack.variables()]
         return swept(ys, [*carry, *outputs], border, recorded=True)
 
 

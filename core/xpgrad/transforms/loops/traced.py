@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad.backend import random
+from xpgrad.backend.levels import at_level_of
 from xpgrad.backend.spec import Spec
+from xpgrad.config import called_with
 from xpgrad.errors import CompileWarning
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.variable import Variable, constant_variable, variable_over
@@ -350,26 +352,25 @@ class TracedLoop(FunctionNode):
         """Record all steps in one graph, whose gradients are connected to Variables outside."""
         loop = self.loop
         kept = self.get_retained_inputs()
-        roots = [alias(x) if x._node.requires_grad else x for x in kept]
-        stack, count = Stack(loop.rows.reverse), len(loop.carry)
+        roots, stack, count = list[Variable](), Stack(loop.rows.reverse), len(loop.carry)
 
         def run() -> list[Variable]:
+            roots.extend(alias(x) if x._node.requires_grad else x for x in kept)
             slices = loop.rows.connected(roots[count:], 0, loop.steps)
             last, _ = loop.body.run(0, loop.steps, roots[:count], stack.rows, slices, again=True)
-            return last
+            return [*last, *stack.variables()]
 
         drawn = self.arrays[self._first_drawn : self._first_drawn + self.drawn]
         before = loop.recording.given
         if drawn:
             loop.recording.given = (x[loop.rows.place(step), ...] for step in range(loop.steps) for x in drawn)
         try:
-            last = loop.surroundings.again(self._origin, transforming, run)
+            ends = called_with(
+                at_level_of(self.inputs[0].spec), loop.surroundings.again, self._origin, transforming, run
+            )
         finally:
             loop.recording.given = before
-        ys = [
-            y for y, wants in zip([*last, *stack.variables()], [*loop.wanted, *loop.wanted_outputs], strict=True)
-            if wants
-        ]  # fmt: skip
+        ys = [y for y, wants in zip(ends, [*loop.wanted, *loop.wanted_outputs], strict=True) if wants]
         border = [x._node for x in roots] + list(self.inputs[len(kept) :])
         return swept(ys, list(grad_outputs), border, recorded=True)
 

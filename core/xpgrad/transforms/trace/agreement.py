@@ -5,6 +5,7 @@ from typing import Any
 from xpgrad.backend.checks import same_place
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
+from xpgrad.graph.variable import Variable
 from xpgrad.transforms.trace.aliases import is_fresh
 from xpgrad.transforms.trace.guards.guard import same
 from xpgrad.transforms.trace.guards.objects import PLAIN
@@ -106,8 +107,12 @@ def _at(line: Line | None) -> str:
 
 
 def _sources(source: InputSource) -> tuple[str, Any]:
-    plain = source.kind == "number" or type(source.holder) is int
-    return source.kind, None if source.kind == "constant" else source.holder if plain else id(source.holder)
+    holder = source.holder
+    if source.kind == "constant":
+        return source.kind, None
+    if isinstance(holder, Variable) and holder._node.get_variable_or_none() is not holder:  # made by a sweep
+        return source.kind, (id(holder._node), id(holder._array))
+    return source.kind, holder if source.kind == "number" or type(holder) is int else id(holder)
 
 
 def _same(a: Any, b: Any, pairs: dict[Value, Value]) -> bool:

@@ -6,9 +6,10 @@ import weakref
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
+from xpgrad.backend.levels import at_level_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.random import Snapshot
-from xpgrad.config import GUARDED, switches
+from xpgrad.config import GUARDED, called_with, switches
 from xpgrad.errors import GraphError
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.outputs import output
@@ -107,6 +108,18 @@ class CompiledCall(FunctionNode):
 
     def _again(self, targets: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Call the function again, with a graph, and return its gradients as Variables of that."""
+        recorded = recording()
+        captured, roots, inputs = called_with(at_level_of(self.inputs[0].spec), self._repeated, recorded)
+        order = list(roots.values())
+        border = {node: i for i, node in enumerate([*(x._node for x in order), *captured.captured])}
+        used = [(roots[id(x)]._node, x._node) if id(x) in roots else (x._node,) for x in inputs]
+        found = [[border[n] for n in used[t] if n in border] for t in targets]  # an argument may be captured, too
+        gradients = iter(captured.gradients(grad_outputs, [i for places in found for i in places], recorded=recorded))
+        gxs = [[g for _ in each if (g := next(gradients)) is not None] for each in found]
+        return tuple(functools.reduce(operator.add, each) if each else None for each in gxs)
+
+    def _repeated(self, recorded: bool) -> tuple[CapturedRun, dict[int, Variable], list[Any]]:
+        """Return another run of the function, its roots by the identity of the arguments, and the inputs."""
         trace = self.half.trace
         kept = self.get_retained_inputs()
         for x, source in zip(kept, trace.wanted, strict=True):
@@ -115,7 +128,6 @@ class CompiledCall(FunctionNode):
                     f"{self.label}: a Variable that the function captured has another array now, so that its gradients "
                     "cannot be differentiated; differentiate before Variables change, or pass it as an argument"
                 )
-        recorded = recording()
         inputs: list[Any] = [s.holder if s.kind == "array" else self.leaves[s.holder] for s in trace.wanted]
         roots = {
             id(x): alias(k) if recorded else root(k._array)
@@ -143,12 +155,7 @@ class CompiledCall(FunctionNode):
         finally:  # the call has already stored the same values
             for x, (array, grad) in zip(stored, before, strict=True):
                 x._array, x._grad = array, grad
-        border = {node: i for i, node in enumerate([*(x._node for x in order), *captured.captured])}
-        used = [(roots[id(x)]._node, x._node) if id(x) in roots else (x._node,) for x in inputs]
-        found = [[border[n] for n in used[t] if n in border] for t in targets]  # an argument may be captured, too
-        gradients = iter(captured.gradients(grad_outputs, [i for places in found for i in places], recorded=recorded))
-        gxs = [[g for _ in each if (g := next(gradients)) is not None] for each in found]
-        return tuple(functools.reduce(operator.add, each) if each else None for each in gxs)
+        return captured, roots, inputs
 
 
 def without(program: Program, cotangents: Sequence[Value], absent: Collection[Value]) -> tuple[Program, list[bool]]:
