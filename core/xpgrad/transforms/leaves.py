@@ -72,7 +72,11 @@ def is_differentiable(leaf: Any) -> bool:
 
 def variables_in(tree: Any) -> list[Variable]:
     """Return the leaves of `tree` that are Variables, in any order."""
-    return [leaf for leaf in leaves_in(tree) if isinstance(leaf, Variable)]
+    found = []
+    for leaf in leaves_in(tree):
+        if isinstance(leaf, Variable):
+            found.append(leaf)
+    return found
 
 
 def requires_grad(variables: Iterable[Variable]) -> bool:
@@ -186,7 +190,10 @@ def zeros_like(x: Variable) -> Variable:
 
 def or_zeros(gradients: Iterable[Variable | None], references: Iterable[Variable]) -> list[Variable]:
     """Return `gradients` with zeros, of the shape of the reference, in place of None."""
-    return [zeros_like(x) if g is None else g for g, x in zip(gradients, references, strict=True)]
+    found = []
+    for g, x in zip(gradients, references, strict=True):
+        found.append(zeros_like(x) if g is None else g)
+    return found
 
 
 def derivatives(
