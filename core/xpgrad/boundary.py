@@ -185,7 +185,9 @@ def _names(frame: FrameType) -> list[str]:
 def _is_function(name: str) -> bool:
     """Return whether a function has this name; names may also be those of parameters and of arrays in a file."""
     found = (vars(module).get(name) for root, module in [*sys.modules.items()] if root.startswith(PACKAGE))
-    return any(str(getattr(each, "__module__", "")).startswith(PACKAGE) for each in found)
+    return any(
+        str(getattr(each, "__module__", "")).startswith(PACKAGE) and not isinstance(each, type) for each in found
+    )
 
 
 def _is_forward(frame: FrameType) -> bool:

@@ -14,10 +14,7 @@ from xpgrad.testing.arrays import placed
 from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.table.scenario import Scenario, dtypes_of
 
-OTHERWISE = {
-    "convolve": "Convolve",  # a FunctionNode has the name of its class, as in Chainer
-    "squared_difference": "squared_error",  # Chainer's second name for it
-}
+OTHERWISE = {"convolve": "Convolve"}  # a FunctionNode has the name of its class, as in Chainer
 COMBINED = {"F.broadcast", "F.forget", "F.gaussian", "F.identity", "F.roi_", "broadcast_arrays", "meshgrid"}
 COMBINED |= {"arithmetic-operators", "bitwise-bool", "linalg.pinv-rank"}
 """Beginnings of the names of cases whose arrays meet in another function that the case itself calls."""

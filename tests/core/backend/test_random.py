@@ -168,7 +168,7 @@ def test_statistics() -> None:
 
 @pytest.mark.parametrize("dtype", ["int32", "complex64", "bool"])
 def test_other_kinds_of_dtype_raise(dtype: str) -> None:
-    with pytest.raises(DtypeError, match="random_uniform: expected a real floating-point dtype, got"):
+    with pytest.raises(DtypeError, match="uniform: expected a real floating-point dtype, got"):
         random.uniform((2,), np.dtype(dtype))
 
 
