@@ -22,9 +22,9 @@ INTERNAL = {
     "xpgrad-chainer": {
         "xpgrad.backend.levels", "xpgrad.backend.modules", "xpgrad.backend.plugins", "xpgrad.backends",
         "xpgrad.cli.catalogue", "xpgrad.config", "xpgrad.dataset", "xpgrad.dataset.convert", "xpgrad.functions",
-        "xpgrad.graph.application", "xpgrad.graph.assignments", "xpgrad.graph.function_node", "xpgrad.initializers",
-        "xpgrad.links.n_step", "xpgrad.links.parameters", "xpgrad.models.residence", "xpgrad.optimizers.hooks",
-        "xpgrad.optimizers.packed", "xpgrad.training.updaters",
+        "xpgrad.graph.application", "xpgrad.graph.assignments", "xpgrad.graph.backward", "xpgrad.graph.function_node",
+        "xpgrad.initializers", "xpgrad.links.n_step", "xpgrad.links.parameters", "xpgrad.models.residence",
+        "xpgrad.optimizers.hooks", "xpgrad.optimizers.packed", "xpgrad.training.updaters",
     },
     "xpgrad-jax": {
         "xpgrad.interop", "xpgrad.interop.foreign", "xpgrad.interop.framework", "xpgrad.interop.ours",

@@ -1,5 +1,6 @@
 """Objects in place of links: as in Chainer, an attribute that was a link takes anything callable, such as a mock."""
 
+import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -8,6 +9,7 @@ from xpgrad.models import Chain, Link
 _assign: Callable[[Chain, str, Any], None] = Chain.__setattr__
 
 
+@functools.wraps(_assign)  # by which `compile` finds it
 def assign(chain: Chain, name: str, value: Any) -> None:
     """Set an attribute; what is no link has no part in the model until a link replaces it."""
     if not isinstance(value, Link) and name in vars(chain).get("_children", ()):
