@@ -211,8 +211,12 @@ class TraceBackend(TransformedBackend):
         return self.call("x[]", operator.getitem, x, items if type(index) is tuple else items[0])
 
     def _mask(self, x: TracedArray) -> Any:
-        """Return an array of an index; a mask is guarded, if it is from outside."""
-        return x.values_for("it was a mask") if self.base.is_kind(x.dtype, "bool") else x
+        """Return an array of an index; a mask is guarded, if it is from outside and no constant."""
+        if not self.base.is_kind(x.dtype, "bool"):
+            return x
+        made = next((call for call in reversed(x.recording.calls) if x.value in call.results), None)
+        constant = made is not None and made.pure and not made.operands()
+        return x.values if constant else x.values_for("it was a mask")
 
     def _of_unknown_shape(self, name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         found, _, _ = self._opened((args, kwargs))
