@@ -11,11 +11,23 @@ import pytest
 
 import xpgrad
 import xpgrad.functions as F
-from xpgrad import Chain, Link, Variable, initializers, iterators, models, optimizers, serializers, training, transforms
+from xpgrad import (
+    Chain,
+    Link,
+    Variable,
+    initializers,
+    iterators,
+    models,
+    ops,
+    optimizers,
+    serializers,
+    training,
+    transforms,
+)
 from xpgrad import array_api as xp
 from xpgrad import links as L
 from xpgrad.optimizer_hooks import WeightDecay
-from xpgrad.scipy import linalg
+from xpgrad.scipy import linalg, ndimage
 from xpgrad.utils.type_check import InvalidType
 
 A = np.asarray([0.5, 2.0])
@@ -216,6 +228,12 @@ FIRST: dict[str, tuple[Callable[[], Any], Any, str]] = {
     "a factorization of a vector": (lambda: linalg.lu(A), xpgrad.ShapeError, r"^lu: expected a matrix or a stack"),
     "a sum over an axis that does not exist": (
         lambda: xp.mean(x(), axis=7), xpgrad.AxisError, r"^mean: no such axis: axis=7; got float64 \(2,\) on numpy$"),
+    "a median over an axis that does not exist": (
+        lambda: ops.median(x(), axis=7), xpgrad.AxisError, r"^median: expected distinct axes of an array with 1 axes"),
+    "a split along an axis that does not exist": (
+        lambda: np.split(x(), [1], axis=7), xpgrad.AxisError, r"^split: expected distinct axes of an array with 1"),
+    "a filter along an axis that does not exist": (
+        lambda: ndimage.fourier_shift(x(), 1.0, axis=7), xpgrad.AxisError, r"^fourier_shift: "),
     "cumulative sums of a number": (
         lambda: xp.cumulative_sum(x().sum(), include_initial=True), xpgrad.AxisError, r"no such axis: axis=None"),
     "a loop over a number": (lambda: list(x().sum()), TypeError, r"^iteration over a 0-d Variable$"),

@@ -14,7 +14,7 @@ from xpgrad.array_api.elementwise.rounding import round as round_
 from xpgrad.array_api.indexing import take, take_along_axis
 from xpgrad.array_api.manipulation import concat, expand_dims, moveaxis, permute_dims, reshape, squeeze, stack
 from xpgrad.array_api.searching import where
-from xpgrad.array_api.shared.axes import Axis, checked_axes, reduced_axes
+from xpgrad.array_api.shared.axes import Axis, checked_axes
 from xpgrad.array_api.sorting import argsort, sort
 from xpgrad.array_api.statistical import count_of
 from xpgrad.array_api.utility import any as any_
@@ -126,7 +126,7 @@ def _quantile(
         raise ValueError(f"{name}: expected the method {', '.join(METHODS)}, got {method!r}")
     x = to_floating(x) if method in ("linear", "midpoint") else x
     shape, fractions = _fractions(name, q, x)
-    axes = reduced_axes(axis, x.ndim)
+    axes = tuple(range(x.ndim) if axis is None else sorted(checked_axes(axis, x.ndim, called(name))))
     rest = tuple(i for i in range(x.ndim) if i not in axes)
     kept = tuple(1 if i in axes else n for i, n in enumerate(x.shape)) if keepdims else tuple(x.shape[i] for i in rest)
     n = math.prod(x.shape[i] for i in axes)

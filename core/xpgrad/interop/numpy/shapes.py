@@ -48,7 +48,7 @@ def _at_least(place: Callable[[Any], Any]) -> Function:
 
 def _split(name: str, axis_of: Callable[[Any], int] | None = None, even: bool = True) -> Function:
     def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
-        along = axis % ary.ndim if axis_of is None else axis_of(ary)
+        along = checked_axes(axis, ary.ndim, name)[0] if axis_of is None else axis_of(ary)
         return _parts(ary, indices_or_sections, along, even, name)
 
     return split

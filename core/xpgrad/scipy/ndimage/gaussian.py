@@ -168,14 +168,14 @@ def _generic(input: Any, function: Any, mode: Any, cval: float, args: Any, keywo
 def _filtered(input: Any, given: Any, n: int, axis: int, name: str, factor: Callable[[Any, Any], Variable]) -> Variable:
     """Return a spectrum times factors for each axis, functions of an option and of cycles per element."""
     x = inexact(input, name)
-    half = one_axis(axis, x, name) if n >= 0 else None
+    axis = one_axis(axis, x, name)
     real = xpa.real(x) if x.node.spec.complex else x
     options = xpa.broadcast_to(beside(real, given, name), (x.ndim,))
     for i, count in enumerate(x.shape):
         cycles = numbers_beside(x, 0, count)
-        if i != half:
+        if n < 0 or i != axis:
             cycles = xpa.where(cycles < (count + 1) // 2, cycles, cycles - count)
-        cycles = cycles / float(n if i == half else max(count, 1))
+        cycles = cycles / float(max(count, 1) if n < 0 or i != axis else n)
         x = x * xpa.reshape(factor(options[i], cycles), (-1, *(1,) * (x.ndim - 1 - i)))
     return x
 

@@ -36,6 +36,7 @@ def take(x: Array, indices: Array, /, axis: int | None = None) -> Array:
             return torch.index_select(x, axis, _numbers(indices))
         except (IndexError, RuntimeError):
             pass  # negative or out of range: indexing handles or reports them
+    x.size(axis)  # an error if there is no such axis
     return x[(slice(None),) * (axis % max(x.ndim, 1)) + (_numbers(indices),)]
 
 
