@@ -1,7 +1,9 @@
 """Results under Chainer's name that differ from xpgrad's results."""
 
 import operator
+import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -696,6 +698,26 @@ def test_other_outputs_lead_to_further_functions(x) -> None:
     F.sum(a).backward()
     np.testing.assert_array_equal(x.grad, np.array([[3, 3, 5]] * 2, F32))
     np.testing.assert_array_equal(other.grad, np.ones((2, 2), F32))
+
+
+def test_threads_compute_gradients_of_outputs_at_the_same_time() -> None:
+    import chainer
+    import chainer.functions as F
+
+    def step(_):
+        x = chainer.Variable(np.ones((2, 40), F32))
+        first, second, *_rest = F.split_axis(x, 20, 1)
+        second.grad = np.ones((2, 2), F32)
+        F.sum(first).backward()
+        return x.grad.sum()
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            assert set(pool.map(step, range(1000))) == {8}
+    finally:
+        sys.setswitchinterval(interval)
 
 
 def test_an_object_takes_the_place_of_a_link(x) -> None:

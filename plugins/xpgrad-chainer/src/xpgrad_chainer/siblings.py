@@ -37,7 +37,8 @@ def of_one_node(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _have_gradients() -> bool:
-    return any((y := ref()) is not None and y._grad is not None for refs, _ in list(_members.values()) for ref in refs)
+    nodes = [node for ref in _members.keyrefs() if (node := ref()) is not None]  # a copy: other threads add nodes
+    return any((y := ref()) is not None and y._grad is not None for node in nodes for ref in _members[node][0])
 
 
 def _siblings(starts: Sequence[Variable]) -> list[Variable]:
