@@ -9,7 +9,7 @@ import xpgrad
 import xpgrad.array_api as A
 import xpgrad.functions as F
 from xpgrad import Variable, as_array, grad
-from xpgrad.errors import DtypeError, ShapeError, XpgradError
+from xpgrad.errors import AxisError, DtypeError, ShapeError, XpgradError
 from xpgrad.testing.arrays import on_host, placed
 from xpgrad.transforms import jvp
 from xpgrad_conformance.table.comparisons import assert_same_bits
@@ -376,6 +376,13 @@ def test_a_runtime_error_of_pytorch_about_arguments_is_named_and_classified(func
         function(Variable(torch.tensor(x)))
 
 
+@pytest.mark.parametrize("axis", [2, 7, -3])
+def test_take_rejects_an_axis_that_does_not_exist(axis: int) -> None:
+    for index in 0, -1:
+        with pytest.raises(AxisError, match=r"^take: Dimension out of range"):
+            A.take(Variable(torch.ones(2, 3)), torch.tensor([index]), axis=axis)
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("shape", [(BITWISE_FROM,), (2, BITWISE_FROM // 2)], ids=str)
 def test_where_by_bits_gives_the_bits_of_where(dtype: torch.dtype, shape: tuple[int, ...]) -> None:
@@ -396,3 +403,25 @@ def test_gradients_of_sorts_and_extrema_of_random_elements() -> None:
     for f, taken in ((A.maximum, x.array > other.array), (A.minimum, x.array < other.array)):
         half = 0.5 * (taken.double() + (taken | (x.array == other.array)).double())
         assert torch.equal(grad([f(x, other)], [x], [gy])[0].array, gy.array * half)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_gradients_of_tanh_do_not_overflow(dtype: torch.dtype) -> None:
+    x = Variable(torch.tensor([-18.5, -8.4, -3.0, 0.0, 1e-3, 3.0, 8.4, 18.5], dtype=dtype))
+    gy = torch.full_like(x.array, torch.finfo(dtype).max)
+    (gx,) = grad([A.tanh(x)], [x], [Variable(gy)])
+    assert torch.allclose(gx.array, gy / x.array.double().cosh().square().to(dtype), 1e-5, 0)
+
+
+def test_a_reshaped_temporary_tensor_is_no_view_if_references_can_be_counted(monkeypatch) -> None:
+    backend, x = xpgrad.get_device("@torch:cpu").backend, torch.ones(6)
+    y = torch.ones(6).reshape(2, 3)
+    assert not backend.is_view(y)
+    exported = torch.ones(6)
+    capsule, z = torch.utils.dlpack.to_dlpack(exported), exported.reshape(2, 3)
+    del exported
+    assert backend.is_view(x.reshape(2, 3))
+    assert backend.is_view(z), capsule
+    assert backend.is_view(torch.from_numpy(np.ones(6)).reshape(2, 3))
+    monkeypatch.delattr(torch._C, "_storage_Use_Count")
+    assert backend.is_view(y)

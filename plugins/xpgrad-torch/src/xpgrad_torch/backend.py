@@ -19,19 +19,21 @@ IN_PLACE_FROM = 65536
 MAX_CONSTANTS = 1024
 ABOUT_DTYPES = ("type", "not implemented", "not support", "floating point", "complex", "bool tensor", "ScalarType")
 """What PyTorch says in a RuntimeError about dtypes; other RuntimeErrors about arguments are about shapes."""
+ABSENT = (AttributeError, RuntimeError)
+"""What counting references raises in versions of PyTorch without the function, and within its transformations."""
 
 
-def _references(view: torch.Tensor) -> tuple[int, int]:
-    """Return the references to the tensor of a view, as `getrefcount` gives them, and to its storage."""
-    base, storage = view._base, view.untyped_storage()
-    return getrefcount(base), torch._C._storage_Use_Count(storage._cdata)
+def _references(view: torch.Tensor) -> tuple[int, int, int]:
+    """Return the references to the tensor of a view, of Python and in all, as by DLPack, and to its storage."""
+    base: Any = view._base
+    return getrefcount(base), base._use_count(), torch._C._storage_Use_Count(view.untyped_storage()._cdata)
 
 
-def _of_one_view() -> tuple[int, int]:
+def _of_one_view() -> tuple[int, int, int]:
     try:
         return _references(torch.empty(2).view(2))
-    except RuntimeError:  # within a transformation of PyTorch
-        return 0, 0
+    except ABSENT:
+        return 0, 0, 0
 
 
 OF_ONE_VIEW = _of_one_view()
@@ -184,9 +186,10 @@ class TorchBackend(ArrayAPIBackend):
         if not array._is_view():
             return bool(array.is_inference())
         try:
-            whole = array.is_contiguous() and array.nbytes == array.untyped_storage().nbytes()
+            storage = array.untyped_storage()  # not resizable if its memory is another library's
+            whole = array.is_contiguous() and array.nbytes == storage.nbytes() and storage.resizable()
             return not whole or any(n > most for n, most in zip(_references(array), OF_ONE_VIEW, strict=True))
-        except RuntimeError:  # within a transformation of PyTorch
+        except ABSENT:
             return True
 
     def method(self, name: str) -> Any:

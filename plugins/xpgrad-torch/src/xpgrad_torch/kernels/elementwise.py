@@ -55,12 +55,12 @@ def tanh_slope(x: Array, t: Array, /) -> Array:
 
 
 def tanh_backward(g: Array, x: Array, t: Array, /) -> Array:
-    """Return ``4 * g * sigmoid(2 * x) * sigmoid(-2 * x)``; no step cancels, as ``1 - t * t`` does."""
+    """Return ``4 * g * sigmoid(-2 * x) * sigmoid(2 * x)`` for positive `x`: no step overflows or loses digits."""
     if g.dtype is not x.dtype or x.dtype not in SATURATED:
         return g * tanh_slope(x, t)
-    most = SATURATED[x.dtype]
-    gx = _softplus_x(g, x, 2.0, most)
-    return _softplus_x(gx, x, -2.0, most).mul_(4)
+    most, x = SATURATED[x.dtype], torch.abs(x)
+    gx = _softplus_x(g, x, -2.0, most)
+    return _softplus_x(gx, x, 2.0, most).mul_(4)
 
 
 def extreme(y: Array, reduction: Any) -> float | None:
