@@ -182,7 +182,7 @@ def var(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, correction: float =
     """
     options = {"axis": axis, "correction": float(correction), "keepdims": keepdims}
     if xp.backend.is_kind(x.dtype, "complex floating"):  # the standard defines no complex variance
-        return xp.var(xp.real(x), **options) + xp.var(xp.imag(x), **options)
+        return defined(xp.var(xp.real(x), **options) + xp.var(xp.imag(x), **options), x.shape, axis, correction)
     return defined(reduced(xp, xp.var, x, **options), x.shape, axis, correction)
 
 

@@ -70,6 +70,7 @@ def test_mean_of_an_empty_array_is_nan(device):
 def test_spread_without_degrees_of_freedom_is_nan(device, function, correction):
     x = variable(device, [1, 3])
     assert np.isnan(on_host(function(x, correction=correction).array))
+    assert np.isnan(on_host(function(variable(device, [1, 3j], "complex128"), correction=correction).array))
     with np.errstate(all="ignore"):
         assert np.isnan(gradient(device, lambda x: function(x, correction=correction), [1, 3])).all()
 
