@@ -163,11 +163,10 @@ def _renamed(error: Exception, name: str, function: Function) -> str:
         label = name if function.__module__.startswith(OF_CHAINER[0]) else r"\1"
         return re.sub(r"(?<=performed in: )(\w+)", label, str(error.args[0]), count=1)
     head, _, rest = str(error.args[0]).partition(": ")
-    frames = [frame for frame, _ in _steps(error)]
-    most = None if _is_function(head) else 2
-    inner = head.partition(".")[0] == "Variable" or any(
-        head in _names(frame)[:most] for frame in itertools.takewhile(_is_forward, frames)
-    )
+    frames = [*itertools.takewhile(_is_forward, (frame for frame, _ in _steps(error)))]
+    of_file = any(f.f_code.co_qualname.endswith("Deserializer.__call__") for f in frames)  # the head is its name there
+    most = 0 if of_file else None if _is_function(head) else 2
+    inner = head.partition(".")[0] == "Variable" or any(head in _names(frame)[:most] for frame in frames)
     if isinstance(error, NAMED) or (not inner and _is_running(head)):
         return str(error.args[0])
     return f"{name}: {rest if inner else error.args[0]}"

@@ -228,6 +228,9 @@ WRONG = {
     "another shape": (
         {"rest/1/W": np.ones((4, 2))}, {}, ShapeError, r"rest/1/W: expected shape \(2, 4\), the file has \(4, 2\)",
     ),
+    "a name that a function has": (
+        {"scale": np.ones(3)}, {}, ShapeError, r"load_npz: scale: expected shape \(2,\), the file has \(3,\)",
+    ),
     "a shape that would broadcast": (
         {"rest/1/b": np.ones(1)}, {}, ShapeError, r"rest/1/b: expected shape \(2,\), the file has \(1,\)",
     ),
