@@ -34,15 +34,9 @@ class Aliases:
     The memory of a call's result is new only if its backend confirms it (`Programs.is_fresh`); otherwise its results
     may be views of any of its arguments.
 
-    Attributes
-    ----------
-    roots : dict from Value to frozenset of int
-        The number of the piece of memory that contains the value. Values share memory only if they have it in common: a
-        result that may be a view of several arrays makes one piece of theirs.
-    written : frozenset of int
-        The pieces of memory to which a call writes.
-    immutable : bool
-        Whether no array can be written to, so that it does not matter which share memory.
+    `roots` are the numbers of the pieces of memory that contain values. Values share memory only if they have one in
+    common: a result that may be a view of several arrays makes one piece of theirs. In `written` are the pieces to
+    which a call writes. If arrays are `immutable`, it does not matter which share memory.
     """
 
     def __init__(self, program: CallSequence) -> None:

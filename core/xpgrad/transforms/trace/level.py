@@ -71,14 +71,8 @@ OUTER = "a Variable that was computed outside; compute it within the function"
 class Captured:
     """An outer Variable of a traced function, and its replacement while the function runs.
 
-    Attributes
-    ----------
-    outside, inside, number : Variable, Variable, int or None
-        The number is that of a leaf of the arguments; None for a captured Variable.
-    first : Variable
-        A Variable over the node that `inside` has at the beginning, with which gradients arrive.
-    array, grad : object
-        Initial array and gradient of `inside`, by which its changes are recognised.
+    `number` is that of a leaf of the arguments; None for a captured Variable. With `first`, a Variable over the node
+    that `inside` has at the beginning, gradients arrive; `array` and `grad` are those of `inside` then.
     """
 
     __slots__ = ("array", "first", "grad", "inside", "number", "outside")

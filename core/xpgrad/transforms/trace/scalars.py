@@ -12,12 +12,8 @@ Operation = tuple[str, tuple[Any, ...]]
 class Scalars:
     """The calls that a program computes with scalars.
 
-    Attributes
-    ----------
-    operations : dict from Call to (str, tuple)
-        The calls for which an expression of scalars gives the same bits, with that expression and its operands.
-    values : set of Value
-        Their results that are never needed as arrays.
+    In `operations` are the calls for which an expression of scalars gives the same bits, with that expression and its
+    operands; in `values` are their results that are never needed as arrays.
     """
 
     def __init__(self, program: CallSequence) -> None:

@@ -32,14 +32,9 @@ from xpgrad.types import Array
 
 
 class Write(NamedTuple):
-    """A value that a function has stored in an outer Variable.
+    """A value that a function has stored in an outer Variable, which `source` gives, as its "array" or "gradient".
 
-    Attributes
-    ----------
-    source, kind : InputSource, str
-        The Variable, a captured one or the number of an argument's leaf; "array" or "gradient".
-    output : int or None
-        Which output of the program; None stores None.
+    It is the output number `output` of the program, or None.
     """
 
     source: InputSource

@@ -12,11 +12,8 @@ from xpgrad.types import Array
 class OutsideWatch:
     """Outer arrays, and their earlier contents.
 
-    Attributes
-    ----------
-    written, recorded : bool
-        Whether an unrecorded operation has written to any of them, such as an operator of a library between an array
-        and a number, which involves no traced array; whether a recorded operation may have written to another array.
+    An unrecorded operation has written to any of them if `written`, such as an operator of a library between an array
+    and a number, which involves no traced array; a recorded one may have written to another array if `recorded`.
     """
 
     def __init__(self) -> None:

@@ -15,10 +15,7 @@ MAX_EXPRESSIONS = 32
 class Numbers:
     """The expressions of floats among the `leaves` of the arguments that a call has computed, as far as it is followed.
 
-    Attributes
-    ----------
-    leaves : frozenset of int
-        Which leaves are floats that may be inputs of a program: they were used in arithmetic and with arrays only.
+    In `leaves` remain the floats that may be inputs of a program: they were used in arithmetic and with arrays only.
     """
 
     def __init__(self, leaves: Sequence[Any] = ()) -> None:

@@ -19,13 +19,8 @@ SAME_UNITS = frozenset(
 class Simplifier:
     """Finds for a call the argument that it would return.
 
-    Attributes
-    ----------
-    aliases, makers : Aliases, dict from Value to Call
-    units, operands : set of Value
-        Arrays of ones, and values that calls take.
-    shares, any_layout : bool
-        Whether outputs may share memory with other arrays; whether it does not matter how later sums are rounded.
+    `units` are arrays of ones, and `operands` values that calls take; outputs may share memory with other arrays if
+    `shares`, and it does not matter how later sums are rounded if `any_layout`.
     """
 
     def __init__(self, program: Program, any_layout: bool = False) -> None:

@@ -26,13 +26,7 @@ class Term:
 
 
 class Sums:
-    """Finds sums of many terms in a program, and their replacements.
-
-    Attributes
-    ----------
-    new, renamed : dict from Call to list of Call, dict from Value to Value
-        Replacements of calls, and sums with one remaining term.
-    """
+    """Finds sums of many terms in a program: `new` calls instead of others; sums of one term are `renamed`."""
 
     def __init__(self, program: Program) -> None:
         self.order = {call: i for i, call in enumerate(program.calls)}
