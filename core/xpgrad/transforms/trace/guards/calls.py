@@ -24,7 +24,7 @@ from xpgrad.graph.variable import Variable
 from xpgrad.transforms.trace.guards import objects
 from xpgrad.transforms.trace.guards.guard import ABSENT, contents, inherited, is_constant, referent
 from xpgrad.transforms.trace.guards.objects import ARRAY, BOX, OTHER, SIMPLE, TRACED, VIEW, is_inside, kind_of
-from xpgrad.transforms.trace.guards.reads import Reads
+from xpgrad.transforms.trace.guards.reads import BUILTINS, DESCRIPTORS, Reads, identifies
 from xpgrad.transforms.trace.guards.reflection import SPECIAL
 from xpgrad.transforms.trace.guards.stack import FRESH, HIDDEN, MIXED, UNSEEN, Token, Twin
 from xpgrad.transforms.trace.guards.trust import IMPURE, is_of_arrays, is_ours, is_trusted, module_of
@@ -47,8 +47,6 @@ STATES = frozenset(["sys", "gc"])
 COPIES, LOOPS = (list, tuple, dict), (zip, enumerate, reversed)
 """Classes whose objects hold the items of what they get, or go over them."""
 SEEN = list, tuple, dict, *objects.VIEWS, int, Twin
-HASHING = frozenset(["hash", "set", "frozenset", "dict", "fromkeys", "add", "setdefault", "count", "index", "remove"])
-"""Functions and methods for which two arguments are one if they are identical."""
 LAZY = frozenset(map(id, [map, filter, next, iter, enumerate, zip, reversed]))
 PICKS = frozenset(map(id, [next, max, min, sum]))
 PURE = frozenset(map(id, [max, min, sum, sorted, str, int, repr]))
@@ -78,9 +76,7 @@ GETTERS = operator.attrgetter, operator.itemgetter, operator.methodcaller
 IN_C = operator.attrgetter, types.BuiltinFunctionType, types.MethodWrapperType, functools.partial
 OF_NAMES = frozenset(map(id, [getattr, hasattr, setattr, delattr]))
 CACHES = (type(functools.lru_cache(len)),)
-DESCRIPTORS = types.MethodDescriptorType, types.WrapperDescriptorType
 NAMED = types.FunctionType, types.BuiltinFunctionType, type
-BUILTINS = (types.BuiltinFunctionType, *DESCRIPTORS, types.MethodWrapperType)
 
 
 class Calls(Reads):
@@ -89,8 +85,8 @@ class Calls(Reads):
     def call(self, sh: Any, f: Any, args: Sequence[Any]) -> Any:
         """Return the known part of the result of calling `f` with the known parts of its arguments."""
         sh.calling = None
-        if getattr(f, "__name__", "") in HASHING:
-            self.identify(y for x in args for y in (contents(x) if kind_of(x) is BOX else (x,)))
+        if identifies(f):
+            self.identify(args)
         for x in args if isinstance(f, NAMED) and f.__name__ in TEXTS else ():
             self.shown(x)
         for x in args:
@@ -153,6 +149,8 @@ class Calls(Reads):
         while isinstance(f, functools.partial):
             f, boxes = f.func, (*f.args, *boxes)
         waits = sh.waits
+        if identifies(f):
+            self.identify(boxes)
         if isinstance(f, BUILTINS):
             self.look(getattr(f, "__self__", None))
         for box in boxes if isinstance(f, operator.attrgetter) or id(f) in OF_NAMES else ():

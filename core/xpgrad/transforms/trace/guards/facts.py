@@ -5,7 +5,7 @@ import decimal
 import functools
 import operator
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from xpgrad.backend.plugins import plugins
@@ -149,9 +149,13 @@ class Facts:
         self.made[id(box)] = box
         return box
 
-    def identify(self, items: Iterable[Any]) -> None:
-        """Note that the identities of some objects count, as keys or by themselves."""
-        self.identified |= any(isinstance(x, Token) or kind_of(x) is TRACED for x in items)
+    def identify(self, items: Iterable[Any], depth: int = 3) -> None:
+        """Note that the identities of some objects count, or of their items, as keys or by themselves."""
+        for x in () if self.identified else items:
+            if type(x) in (list, tuple, dict, set, frozenset) and depth:
+                self.identify(x, depth - 1)
+            elif isinstance(x, (Token, Twin, Iterator)) or kind_of(x) in (BOX, TRACED, VIEW):
+                self.identified = True
 
     def is_new(self, x: Any) -> bool:
         """Return whether the call has made a value, or its like."""

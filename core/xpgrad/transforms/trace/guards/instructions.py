@@ -270,6 +270,7 @@ def build_tuple(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
 
 def extend(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
     x = s.pop()
+    self.identify(() if type(s[-arg]) is list else (x,))
     seen = type(x) in (list, tuple, dict, set)
     self.look(x, not seen, arrays=False)
     items = contents(x) if seen else (x, FRESH)  # nothing is taken out of an iterator

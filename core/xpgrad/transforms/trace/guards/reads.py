@@ -20,6 +20,20 @@ from xpgrad.transforms.trace.guards.trust import FIXED, is_ours, is_trusted, mod
 
 SETTINGS = frozenset(["name", "initializer", "update_rule", "requires_grad", "label"])
 """Attributes of a Variable that are no part of a program."""
+DESCRIPTORS = types.MethodDescriptorType, types.WrapperDescriptorType
+BUILTINS = (types.BuiltinFunctionType, *DESCRIPTORS, types.MethodWrapperType)
+IDENTIFYING = frozenset((
+    "hash", "__hash__", "fromkeys", "add", "update", "union", "setdefault", "_count_elements", "__setitem__", "is_",
+    "is_not", "count", "countOf", "index", "indexOf", "remove", "contains", "__contains__",
+))  # fmt: skip
+"""Functions and methods in C for which two arguments, or items of them, are one if they are identical."""
+
+
+def identifies(f: Any) -> bool:
+    """Return whether a function or class tells by their identity whether two of its arguments are one."""
+    if isinstance(f, type):
+        return issubclass(f, (dict, set, frozenset))
+    return isinstance(f, BUILTINS) and f.__name__ in IDENTIFYING
 
 
 class Reads(Facts):
@@ -32,6 +46,7 @@ class Reads(Facts):
         if (id(o), name) in self.seen:
             return getattr(o, name)  # noted before, and no code runs
         if isinstance(o, Token):
+            self.identified |= name in IDENTIFYING
             if not o.fresh:
                 self.refuse(f"where the object comes from whose {name!r} is read{sh.line} is not seen")
             if o.kind is not None:
@@ -41,6 +56,7 @@ class Reads(Facts):
         kind = kind_of(o)
         if kind is TRACED:
             if name.startswith("__"):
+                self.identified |= name == "__hash__"
                 self.ask(sh, o, lambda x: x.__class__ if name == "__class__" else hasattr(x, name))
             return self._of_variable(sh, o, name)
         if kind is ARRAY:
