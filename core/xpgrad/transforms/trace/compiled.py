@@ -130,9 +130,10 @@ class Compiled(Generic[P, R]):
                     return self(*args, **kwargs)  # another thread has found the state meanwhile
                 kind = self._found(args, kwargs)  # another thread may have recorded it meanwhile
                 if kind is None:
-                    waits = self._unused >= MAX_UNUSED and not self._strict
-                    return self._put_off(args, kwargs) if waits else self._traced(args, kwargs)
-                if kind.eager is None and kind.ready is None:
+                    if self._unused < MAX_UNUSED or self._strict:
+                        return self._traced(args, kwargs)
+                    kind = self._put_off(args, kwargs)  # other threads need not wait for the call
+                elif kind.eager is None and kind.ready is None:
                     return self._confirmed(kind, args, kwargs)
         return self._eager(args, kwargs) if kind.ready is None else self(*args, **without_state(kwargs))
 
@@ -163,12 +164,13 @@ class Compiled(Generic[P, R]):
             self._keep(kind)
         return Runner(trace, self._options).first()
 
-    def _put_off(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call the function without a program; a second call with such arguments is recorded."""
-        self._keep(Kind(entry(*flatten((args, kwargs)), (), ()), None))
+    def _put_off(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Kind:
+        """Return the kind of a call that runs without a program; a second call with such arguments is recorded."""
+        kind = Kind(entry(*flatten((args, kwargs)), (), ()), None)
+        self._keep(kind)
         what = f"the last {self._unused} kinds of calls have come once each, and recording takes longer"
         self._warn(f"{what} than running: further ones run without a program until they come again", once=True)
-        return self._eager(args, kwargs)
+        return kind
 
     def _keep(self, kind: Kind, instead: Kind | None = None) -> None:
         """Keep a kind as the most recently used one, `instead` of another one."""

@@ -3,7 +3,7 @@
 import functools
 import operator
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any
 
 from xpgrad.graph.methods.copies import attributes_of
@@ -14,8 +14,8 @@ from xpgrad.transforms.trace.guards.effects import refill
 from xpgrad.transforms.trace.guards.guard import ABSENT, contents
 from xpgrad.transforms.trees import Structure, flatten, map_leaves, opened
 
-DEFERRED = types.GeneratorType, map, filter, zip
-"""Results whose items are computed later."""
+DEFERRED = map, filter, zip
+"""Results whose items are computed later, beside generators."""
 
 
 def call_eagerly(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -26,6 +26,8 @@ def call_eagerly(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
     def own(x: Any) -> Any:
         if given:
             return x
+        if isinstance(x, types.GeneratorType):
+            return _items(own, x)
         if type(x) in DEFERRED:
             return map(functools.partial(map_leaves, own), x)
         return x._array if isinstance(x, Variable) and not x._node.requires_grad else x
@@ -35,6 +37,17 @@ def call_eagerly(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
         return map_leaves(own, f(*map(entered.new, args), **{name: entered.new(x) for name, x in kwargs.items()}))
     finally:
         entered.leave(own)
+
+
+def _items(own: Callable[[Any], Any], x: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
+    """Yield the items of a generator, which gets what is sent, and return what it returns."""
+    sent = None
+    while True:
+        try:
+            item = x.send(sent)
+        except StopIteration as end:
+            return map_leaves(own, end.value)
+        sent = yield map_leaves(own, item)
 
 
 class _Entered:

@@ -5,6 +5,7 @@ import contextlib
 import dataclasses
 import enum
 import gc
+import operator
 import pickle
 import queue
 import weakref
@@ -218,6 +219,16 @@ def test_deferred_result_is_computed_without_a_program(f):
     assert all(type(y) is type(X) for y in found)
 
 
+def test_generator_gets_what_is_sent_to_it():
+    def scaled(x):
+        yield x * (yield x)
+
+    with pytest.warns(CompileWarning, match="runs later and in parts"):
+        found = compile(lambda x: scaled(x))(X)
+    next(found)
+    assert_near(found.send(2.0), X * 2)
+
+
 def keys(x, y):
     found = {}
     for each in x, y:
@@ -239,6 +250,12 @@ def keys(x, y):
         lambda *xs: len(set(xs)),
         lambda *xs: len(frozenset(list(xs))),
         lambda x, y: len(dict.fromkeys([x, y])),
+        lambda x, y: len(dict(zip((x, y), "ab", strict=True))),
+        lambda x, y: len({*[x, y]}),
+        lambda x, y: len(set().union([x], [y])),
+        lambda x, y: len(collections.Counter((x, y))),
+        lambda x, y: 1 if operator.is_(x, y) else 2,
+        lambda x, y: 1 if all(map(operator.is_, [x], [y])) else 2,
         keys,
     ],
 )
