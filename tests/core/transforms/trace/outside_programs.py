@@ -352,6 +352,11 @@ STATES = {
         "p.h()", "s.v = 3.0"),
     "a setter that was missing": ("class C: pass\nc = C()\ndef h():\n    c.v = 2.0\n    return c.v", "h()",
         "C.__setattr__ = lambda c, n, v: object.__setattr__(c, n, v * 2)"),
+    **{
+        f"options of printing, {text}": ("np.set_printoptions(precision=3)\nw = np.array([1.23456789])", f"len({text})",
+            "np.set_printoptions(precision=8)")
+        for text in ("'%s' % w", "str([w])", "w.__repr__()", "f'{w}'", "''.join(map(str, [w]))")
+    },
     "options of printing": ("np.set_printoptions(precision=3)\nw = np.array([1.23456789])",
         "len(f'{w}') * len(str(w)) * len(np.array2string(w))", "np.set_printoptions(precision=8)"),
     "a dataclass that is made inside": ("d = {'a': 2.0}\ndef h():\n    @dataclasses.dataclass\n"

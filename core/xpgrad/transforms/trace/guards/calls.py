@@ -40,7 +40,7 @@ ASKED = frozenset(["isEnabledFor", "getEffectiveLevel", "get_type_hints"])
 """Functions of ``logging`` and of ``typing`` whose results depend on what is outside."""
 LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40, "exception": 40, "critical": 50, "log": None}
 """Functions of ``logging`` that write messages of a level, or of the level that they get."""
-TEXTS = frozenset(["str", "repr", "format", "array2string", "array_repr", "array_str"])
+TEXTS = frozenset(["str", "repr", "format", "array2string", "array_repr", "array_str", "__repr__", "__str__"])
 """Functions whose results depend on the options by which a library prints arrays."""
 STATES = frozenset(["sys", "gc"])
 """Modules, written in C, whose functions give the state of the interpreter."""
@@ -76,7 +76,7 @@ GETTERS = operator.attrgetter, operator.itemgetter, operator.methodcaller
 IN_C = operator.attrgetter, types.BuiltinFunctionType, types.MethodWrapperType, functools.partial
 OF_NAMES = frozenset(map(id, [getattr, hasattr, setattr, delattr]))
 CACHES = (type(functools.lru_cache(len)),)
-NAMED = types.FunctionType, types.BuiltinFunctionType, type
+NAMED = types.FunctionType, type, *BUILTINS
 
 
 class Calls(Reads):
@@ -87,8 +87,8 @@ class Calls(Reads):
         sh.calling = None
         if identifies(f):
             self.identify(args)
-        for x in args if isinstance(f, NAMED) and f.__name__ in TEXTS else ():
-            self.shown(x)
+        if any(isinstance(x, NAMED) and x.__name__ in TEXTS for x in (f, *args)):
+            self.shown((*args, getattr(f, "__self__", None)))
         for x in args:
             if isinstance(x, types.FunctionType):
                 sh.handed.setdefault(x.__code__, x)

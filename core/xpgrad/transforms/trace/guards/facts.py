@@ -271,7 +271,9 @@ class Facts:
                 )
 
     def shown(self, x: Any) -> None:
-        """Note the options by which the library of an array shows it as text."""
+        """Note the options by which the libraries of an array, or of arrays in a container, show them as text."""
+        for item in contents(x) if type(x) in (list, tuple, dict) else ():
+            self.shown(item)
         backend = objects.backend_of(x) if kind_of(x) is ARRAY else None
         options = None if backend is None else getattr(backend.namespace, "get_printoptions", None)
         if options is not None:

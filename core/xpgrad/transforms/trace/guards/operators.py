@@ -77,6 +77,8 @@ def binary(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
     types: Any = type(a), type(b)
     sign = SIGNS[arg]
     self.added = None
+    if sign == "%" and type(a) is str:
+        self.shown(b)
     if sign in ("+=", "-=") and type(a) in COUNTED and type(b) in COUNTED and _is_stored(sh):
         self.added = b if sign == "+=" else -b
     if sign == "[]":
