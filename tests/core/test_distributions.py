@@ -18,7 +18,7 @@ MAX_LINES = {
     "xpgrad_c/": 3_244,
     "xpgrad_fusion/": 905,
     "xpgrad/transforms/trace/executors/": 165,
-    "xpgrad/transforms/trace/": 7_386,
+    "xpgrad/transforms/trace/": 7_383,
     "xpgrad/transforms/batch/": 2_292,
     "xpgrad/transforms/dual/": 1_264,
     "xpgrad/transforms/loops/": 2_221,
@@ -43,7 +43,7 @@ MAX_LINES = {
     "xpgrad/scipy/stats/": 454,
     "xpgrad/scipy/": 1_267,
     "xpgrad/programs/": 450,
-    "xpgrad/": 33_546,
+    "xpgrad/": 33_545,
 }
 """Blank ones are not counted; the first folder that fits counts. The chapters of SciPy have at most 6,000 together."""
 
