@@ -199,7 +199,7 @@ def plan_for(definition: Definition, kind: type, backend: Backend | None = None)
 
 def planned(definition: Definition, x: Any) -> bool:
     """Create the plan for the array type of `x` unless it exists; return whether it was created."""
-    kind = type(getattr(x, "_array", None))
+    kind = type(x._array) if isinstance(x, Variable) else None
     if kind in definition.plans or kind not in plugins.by_type:
         return False
     plan_for(definition, kind)

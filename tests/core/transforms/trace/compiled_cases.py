@@ -37,7 +37,7 @@ WITHOUT_PROGRAM: dict[str, tuple[str, ...]] = {
     "the shape of a result depends on values": (
         *("nonzero", "unique_all", "unique_counts", "unique_inverse", "unique_values"),
         *("nunique", "union1d", "setdiff1d", "bincount", "bincount-weights", "repeat-counts"),
-        *("getitem-mask", "getitem-condition"),
+        *("getitem-mask", "getitem-condition", "apply_where", "apply_where-fill"),
     ),
 }
 """The cases that run without a program, with the reasons. All remaining cases must run with a compiled program."""
