@@ -211,12 +211,20 @@ class TraceBackend(TransformedBackend):
         return self.call("x[]", operator.getitem, x, items if type(index) is tuple else items[0])
 
     def _mask(self, x: TracedArray) -> Any:
-        """Return an array of an index; a mask is guarded, if it is from outside and no constant."""
+        """Return an array of an index; a mask is a constant if it depends on small arrays from outside alone."""
         if not self.base.is_kind(x.dtype, "bool"):
             return x
-        made = next((call for call in reversed(x.recording.calls) if x.value in call.results), None)
-        constant = made is not None and made.pure and not made.operands()
-        return x.values if constant else x.values_for("it was a mask")
+        made = {value: call for call in x.recording.calls for value in (*call.results, *call.writes)}
+        waiting, seen = [x.value], {x.value}
+        while waiting:
+            value = waiting.pop()
+            call = made.get(value)
+            if not (x.recording.level.guard_values(value) if call is None else call.pure):
+                return x.values_for("it was a mask")
+            found = () if call is None else call.operands()
+            waiting += [each for each in found if each not in seen]
+            seen.update(found)
+        return x.values
 
     def _of_unknown_shape(self, name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         found, _, _ = self._opened((args, kwargs))
