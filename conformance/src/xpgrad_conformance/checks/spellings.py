@@ -171,6 +171,7 @@ def _present(s: Subject, functions: dict[str, Callable[..., Any]]) -> list[tuple
 @check("D28")
 def spellings_of_dtypes(s: Subject) -> None:
     """A function with a dtype parameter accepts any spelling of a dtype, for any current device."""
+    held = random.held_states()
     x = s.variable(s.values((2, 2), 0.5, 2.0, s.wide), s.wide)
     for name in s.dtypes("f"):
         for which, dtype in spellings(s, name):
@@ -190,17 +191,20 @@ def spellings_of_dtypes(s: Subject) -> None:
             bits = array_api.finfo(dtype).bits
             assert bits == np.finfo(name).bits, f"finfo({which} {name}).bits is {bits}"
             assert array_api.can_cast(dtype, s.dtype_of(name)), f"can_cast({which} {name}, {name}) is False"
+    random.restore(held)
 
 
 @check("C14")
 def spellings_of_devices(s: Subject) -> None:
     """A function with a device parameter accepts any spelling and creates its array there, for any current device."""
+    held = random.held_states()
     x = s.variable(s.values((2, 2), 0.5, 2.0, s.wide), s.wide)
     for which, device in devices(s, x):
         for title, call in _present(s, CREATORS):
             _expect(s, call(x, dtype="float32", device=device), "float32", f"{title} with device={which}")
         for title, call in _present(s, INDICES):
             _expect(s, call(device), "", f"{title} with device={which}")
+    random.restore(held)
 
 
 def _expect(s: Subject, made: Any, dtype: str, what: str) -> None:
