@@ -49,6 +49,8 @@ COPIES, LOOPS = (list, tuple, dict), (zip, enumerate, reversed)
 SEEN = list, tuple, dict, *objects.VIEWS, int, Twin
 LAZY = frozenset(map(id, [map, filter, next, iter, enumerate, zip, reversed]))
 PICKS = frozenset(map(id, [next, max, min, sum]))
+CHOOSING = max, min, next, sorted, filter, list, tuple, reversed
+"""Functions whose results are items of a container that they get, or hold some of them."""
 PURE = frozenset(map(id, [max, min, sum, sorted, str, int, repr]))
 READS = frozenset(["pop", "popitem", "popleft", "setdefault", "sort", "reverse", "remove"])
 WRITES = READS | {
@@ -96,6 +98,8 @@ class Calls(Reads):
                 boxes = (*args, owner) if kind_of(owner := getattr(f, "__self__", None)) is BOX else args
                 self._call_within(sh, x, [items for items in boxes if items is not x])
         if isinstance(f, Token):
+            if f.choices and all(isinstance(x, BUILTINS) for x in f.choices):
+                return self.one_of([self.call(sh, x, args) for x in f.choices])
             self.look_at_boxes(args)
             sh.waits = True
             return MIXED if f.fresh and not self._danger(f, args) else UNSEEN
@@ -280,7 +284,7 @@ class Calls(Reads):
             return self.like(f(*sh.given, **sh.keywords))
         if not is_ours(f.__module__) and f.__module__ != "builtins" and not called:
             return Token(True, self._danger(f, args), f)
-        return MIXED if self._danger(f, args) else FRESH
+        return self._picked(sh, f, args)
 
     def _over(self, sh: Any, f: Any, args: Sequence[Any]) -> Any:
         """Return the like of a container or iterator of the items of containers; None if they are not seen."""
@@ -348,7 +352,22 @@ class Calls(Reads):
                     name = getattr(f, "__name__", f)
                     self.refuse(f"it calls {name}, which has a cache, with arguments that are not seen")
             return UNSEEN
-        return (UNSEEN if id(f) in PICKS else MIXED) if self._danger(f, args) else FRESH
+        return self._picked(sh, f, args)
+
+    def _picked(self, sh: Any, f: Any, args: Sequence[Any]) -> Any:
+        """Return the known part of the result of a function in C, which may be, or hold, items of what it gets."""
+        if not self._danger(f, args):
+            return FRESH
+        given = sh.given[f is filter :] if f in CHOOSING else ()
+        box = given[0] if given else UNSEEN
+        items: Sequence[Any] = box.items if type(box) is Token else contents(box) if kind_of(box) in (BOX, VIEW) else ()
+        if id(f) not in PICKS:
+            return Token(True, True, items=items) if items else MIXED
+        others = (*given[1:], *(value for name, value in sh.keywords.items() if name == "default"))
+        if len(given) > 1 and f is not next:
+            items = given[:1]
+        sh.waits &= not items
+        return self.one_of((*items, *others)) if items else UNSEEN
 
     def _method_in_c(self, sh: Any, f: Any, owner: Any, args: Sequence[Any]) -> Any:
         """A method of a type that is written in C."""
@@ -441,7 +460,8 @@ class Calls(Reads):
         self.look(owner)
         for x in args:
             self.look(x)
-        return MIXED if self.is_risky(owner) else FRESH
+        items = tuple(getattr(owner, name)()) if name in ("items", "values") and isinstance(owner, dict) else ()
+        return Token(True, True, items=items) if self.is_risky(owner) else FRESH
 
     def special(self, x: Any, *names: str) -> None:
         """Note names, present or missing, that Python itself looks up in the class of an object."""

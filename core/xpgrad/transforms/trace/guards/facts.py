@@ -5,7 +5,7 @@ import decimal
 import functools
 import operator
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from xpgrad.backend.plugins import plugins
@@ -15,13 +15,13 @@ from xpgrad.transforms.trace.guards.effects import Effect, Increase, Set, increa
 from xpgrad.transforms.trace.guards.guard import ABSENT, READ, Guard, contents, inherited, is_constant, name_of, same
 from xpgrad.transforms.trace.guards.numbers import Numbers
 from xpgrad.transforms.trace.guards.objects import ARRAY, BOX, OTHER, SIMPLE, TRACED, VIEW, is_inside, kind_of
-from xpgrad.transforms.trace.guards.stack import HIDDEN, Token, Twin
+from xpgrad.transforms.trace.guards.stack import FRESH, HIDDEN, Token, Twin
 from xpgrad.transforms.trace.guards.trust import is_closed, is_of_arrays, is_ours
 
 CLASS_KINDS = frozenset(["attribute", "method", "class attribute", "inherited"])
 COUNTED = int, float
 """Types of numbers that a program can increase."""
-MAX_BOXES = 1000
+MAX_BOXES, MAX_CHOICES = 1000, 100
 
 
 class Facts:
@@ -225,6 +225,14 @@ class Facts:
         if isinstance(x, type):
             return inherited(type(x), "__iter__") is not ABSENT
         return not isinstance(x, (types.FunctionType, types.BuiltinFunctionType))
+
+    def one_of(self, choices: Sequence[Any]) -> Any:
+        """Return the known part of a value that is one of several."""
+        risky = [x for x in choices if self.is_risky(x, True)]
+        if not risky:
+            return FRESH
+        seen = len(choices) <= MAX_CHOICES and not any(isinstance(x, (Token, Twin)) for x in risky)
+        return Token(False, True, choices=choices if seen else ())
 
     def look(self, x: Any, deep: bool = True, arrays: bool = True) -> None:
         """Note that a whole container or array is read; if `arrays` is False, without the arrays in it."""

@@ -47,6 +47,8 @@ class Reads(Facts):
             return getattr(o, name)  # noted before, and no code runs
         if isinstance(o, Token):
             self.identified |= name in IDENTIFYING
+            if o.choices:
+                return self.one_of([self.attribute(sh, x, name) for x in o.choices])
             if not o.fresh:
                 self.refuse(f"where the object comes from whose {name!r} is read{sh.line} is not seen")
             if o.kind is not None:
@@ -232,6 +234,10 @@ class Reads(Facts):
     def item(self, sh: Any, o: Any, key: Any) -> Any:
         """Return ``o[key]`` if that runs no code, and note its dependencies."""
         if isinstance(o, Token):
+            if o.choices:
+                return self.one_of([self.item(sh, x, key) for x in o.choices])
+            if o.items:
+                return o if isinstance(key, slice) else self.one_of(o.items)
             if not o.fresh:
                 self.refuse(f"where the container comes from that is read{sh.line} is not seen")
             return o if o is HIDDEN else UNSEEN if o.risky else FRESH
@@ -287,7 +293,7 @@ class Reads(Facts):
             self.look(o, deep=False)
             if isinstance(key, slice) and type(o) in (list, tuple):
                 return self.like(o[key])
-            return MIXED if isinstance(key, slice) else UNSEEN if self.is_risky(o) else FRESH
+            return MIXED if isinstance(key, slice) else self.one_of(contents(o)[-len(o) :])
         if kind_of(key) is not SIMPLE and isinstance(inherited(type(key), "__eq__"), types.FunctionType):
             self.look(o, deep=False)
         try:

@@ -22,12 +22,16 @@ class Token:
         Whether the call has made it; whether it may be, or hold, an object from outside.
     kind : type or None
         Its class, if that is known.
+    choices, items : tuple
+        If it is one of several seen objects, these; if it holds some of several seen objects, these.
     """
 
-    __slots__ = ("fresh", "kind", "risky")
+    __slots__ = ("choices", "fresh", "items", "kind", "risky")
 
-    def __init__(self, fresh: bool, risky: bool, kind: type | None = None) -> None:
-        self.fresh, self.risky, self.kind = fresh, risky, kind
+    def __init__(
+        self, fresh: bool, risky: bool, kind: type | None = None, choices: Sequence[Any] = (), items: Sequence[Any] = ()
+    ) -> None:
+        self.fresh, self.risky, self.kind, self.choices, self.items = fresh, risky, kind, choices, items
 
 
 FRESH, MIXED, UNSEEN = Token(True, False), Token(True, True), Token(False, True)
