@@ -9,7 +9,6 @@ from xpgrad.backend.checks import check_cast
 from xpgrad.backend.contract import API_VERSION, PluginWarning
 from xpgrad.backend.device import Device
 from xpgrad.backend.executors import RowFunction, RowKernel
-from xpgrad.backend.geometry import Geometry
 from xpgrad.backend.hookspecs import hookimpl
 from xpgrad.backend.indexing import block, checks_index_arrays, flat_index
 from xpgrad.backend.naming import class_name
@@ -24,6 +23,7 @@ from xpgrad.errors import BackendUnavailable
 from xpgrad.listing import listed as _listed
 
 if TYPE_CHECKING:
+    from xpgrad.backend.geometry import Geometry as Geometry
     from xpgrad.transforms.products import unchecked_vjp as unchecked_vjp
 
 __all__ = [
@@ -34,7 +34,9 @@ __all__ = [
     "run_all", "scatter_add_by_sorting", "threads", "unchecked_vjp",
 ]  # fmt: skip
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = _listed(__name__, __all__, {"unchecked_vjp": "xpgrad.transforms.products"})
+    __getattr__, __dir__ = _listed(
+        __name__, __all__, {"Geometry": "xpgrad.backend.geometry", "unchecked_vjp": "xpgrad.transforms.products"}
+    )
 
 
 def register(plugin: Any, name: str) -> Backend:

@@ -62,7 +62,7 @@ WORDS = {
     "chainer.md": "CaffeFunction DaliIterator GoogLeNet GRUBase MultiprocessParallelUpdater ReLUGrad2 ResNet50Layers"
     " TheanoFunction VGG16Layers _backprop_utils memory_layouts AsLayout mask autotune cudnn_deterministic use_cudnn"
     " use_ideep static_graph elapsed_time xpgrad_chainer chainerx",
-    "compile.md": "cc clang cupy gcc monitoring settrace sys",
+    "compile.md": "cc clang cupy gcc logging monitoring settrace sys",
     "design": "cpu cupy gpu native protocol.py xp.device_of xp.spec_of",
     "devices.md": "available",
     "drawing.md": "Source",  # graphviz.Source

@@ -1,14 +1,16 @@
 """`ArrayAPIBackend`: a backend derived from an Array API namespace."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.backend import Backend
-from xpgrad.backend.capabilities import Capabilities
 from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import PluginError
 from xpgrad.types import Array, DeviceHandle, Kernel, Namespace
+
+if TYPE_CHECKING:
+    from xpgrad.backend.capabilities import Capabilities
 
 HOST_INDEX = "cpu"
 """Index of the device in host memory, for a backend with several devices."""
@@ -76,7 +78,7 @@ class ArrayAPIBackend(Backend):
         move: Callable[[Array, DeviceHandle], Array] | None = None,
         module: Namespace = None,
         version: str | None = None,
-        capabilities: Capabilities | None = None,
+        capabilities: "Capabilities | None" = None,
         thresholds: Mapping[str, Sequence[int]] | None = None,
     ) -> None:
         super().__init__()

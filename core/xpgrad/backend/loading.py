@@ -1,7 +1,6 @@
 """Loading of plugins: a plugin that fails is recorded and reported by a warning, without effect on other plugins."""
 
 import importlib
-import logging
 import threading
 import time
 import warnings
@@ -291,7 +290,8 @@ class Loader:
 def _noted_if_slow(record: PluginRecord) -> Iterator[None]:
     """Log a note when the block takes long; from a separate thread, where a warning could only become an error."""
     text = f"plugin {record.module} of {record.origin} has been loading for {SLOW:g} s"
-    timer = threading.Timer(SLOW, logging.getLogger("xpgrad").warning, (text,))
+    # logging takes 3 ms to import.
+    timer = threading.Timer(SLOW, lambda: importlib.import_module("logging").getLogger("xpgrad").warning(text))
     timer.daemon = True
     with suppress(RuntimeError):  # no more threads
         timer.start()

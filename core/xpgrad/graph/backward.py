@@ -122,10 +122,7 @@ def _sweep(
     found: dict[Variable, list[tuple[VariableNode, Any]]] = {}
     for key, g in sweep.totals.items():
         if isinstance(key, VariableNode) and (x := key.get_variable_or_none()) is not None:
-            if x in found:  # an object that moved occurs as several nodes
-                found[x].append((key, g))
-            else:
-                found[x] = [(key, g)]
+            found.setdefault(x, []).append((key, g))  # an object that moved occurs as several nodes
     _deposit(found, sweep.retained, used, recorded)
     for x in found:
         if type(x) is not Variable:

@@ -1,5 +1,6 @@
 """A primitive as data: its name, inputs, parameters and rules, and the arrays that each rule retains."""
 
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +12,11 @@ from xpgrad.types import Namespace
 Rule = Callable[..., Any]
 TOGETHER = "together"
 """Name of the vjp of all inputs, among those of single inputs."""
+
+
+@functools.cache
+def _input(name: str) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY)
 
 
 def identity(xp: Namespace, gy: Any) -> Any:
@@ -145,12 +151,9 @@ class Definition:
 
     def _signature(self) -> inspect.Signature:
         """Return the public signature, derived from the code object: `inspect.signature` takes 50 µs each at import."""
-        make = inspect.Parameter
-        keyword_only = self.body.__code__.co_kwonlyargcount
-        named = len(self.parameters) - keyword_only
-        made = [make(name, make.POSITIONAL_ONLY) for name in self.inputs]
-        for place, (name, default) in enumerate(self.parameters.items()):
-            kind = make.POSITIONAL_OR_KEYWORD if place < named else make.KEYWORD_ONLY
+        make, made = inspect.Parameter, [*map(_input, self.inputs)]
+        for name, default in self.parameters.items():
+            kind = make.POSITIONAL_OR_KEYWORD if name in self.positional else make.KEYWORD_ONLY
             made.append(make(name, kind, default=default))
         return inspect.Signature(made, __validate_parameters__=False)
 

@@ -190,10 +190,7 @@ def zeros_like(x: Variable) -> Variable:
 
 def or_zeros(gradients: Iterable[Variable | None], references: Iterable[Variable]) -> list[Variable]:
     """Return `gradients` with zeros, of the shape of the reference, in place of None."""
-    found = []
-    for g, x in zip(gradients, references, strict=True):
-        found.append(zeros_like(x) if g is None else g)
-    return found
+    return [zeros_like(x) if g is None else g for g, x in zip(gradients, references, strict=True)]
 
 
 def derivatives(

@@ -120,8 +120,11 @@ PROGRAMS = {
         y.backward()
     """,
 }
-HEAVY = "array_api_compat", "email", "importlib.metadata", "numpy.f2py", "numpy.random", "numpy.testing", "zipfile"
-"""Modules that take longer to import than xpgrad, and that these programs do not need."""
+HEAVY = (
+    "array_api_compat", "email", "importlib.metadata", "logging", "numpy.f2py", "numpy.random", "numpy.testing",
+    "zipfile",
+)  # fmt: skip
+"""Modules that take long to import, and that these programs do not need."""
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
