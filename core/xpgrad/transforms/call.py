@@ -3,7 +3,7 @@
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
-from typing import Any, SupportsIndex
+from typing import Any
 
 from xpgrad.backend.plugins import plugins
 from xpgrad.config import NO_GRAD, backprop_mode, called_with, switches
@@ -317,8 +317,8 @@ def places_of(argnums: int | Sequence[int], count: int, name: str) -> list[int]:
     if type(argnums) is int and -count <= argnums < count:
         return [argnums % count]
     try:
-        given = [argnums] if isinstance(argnums, SupportsIndex) else list(argnums)
-        places = [operator.index(i) for i in given]
+        given: Any = argnums
+        places = [operator.index(i) for i in ([given] if hasattr(given, "__index__") else given)]
     except TypeError:
         raise TypeError(
             f"{name}: argnums must be an integer or a sequence of integers, got {argnums!r}; differentiated "
