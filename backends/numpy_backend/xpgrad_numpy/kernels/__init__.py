@@ -1,5 +1,6 @@
 """Kernels of the NumPy backend, by chapter of the standard."""
 
+import functools
 import importlib
 
 from xpgrad.types import Kernel, Namespace
@@ -44,6 +45,7 @@ LATE = {
 _MODULES = {name: module for module, names in LATE.items() for name in names.split()}
 
 
+@functools.cache
 def network(name: str) -> Kernel | None:
     """Return the kernel `name` in `LATE`, or None; its module is imported at the first use."""
     module = _MODULES.get(name)
