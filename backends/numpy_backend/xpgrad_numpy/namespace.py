@@ -27,6 +27,7 @@ SAME = frozenset(
     )
 )
 """Functions that array_api_compat wraps for older versions of NumPy; NumPy's do the same since 2.0."""
+BOUNDS = frozenset((int, float, type(None)))
 
 
 def astype(x: Array, dtype: Dtype, /, *, copy: bool = True, device: Any = None) -> Array:
@@ -34,6 +35,13 @@ def astype(x: Array, dtype: Dtype, /, *, copy: bool = True, device: Any = None) 
     if device not in (None, "cpu"):
         raise ValueError(f"astype: NumPy's arrays are on the device 'cpu', got {device!r}")
     return x.astype(dtype, copy=copy)
+
+
+def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
+    """Return `x` between bounds; floats between numbers as array_api_compat does, in less time."""
+    if x.dtype.kind != "f" or type(min) not in BOUNDS or type(max) not in BOUNDS or min is max is None:
+        return importlib.import_module(COMPAT).clip(x, min, max)
+    return np.clip(x, min, max, out=np.empty(x.shape, x.dtype) if x.ndim else None)
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
@@ -75,7 +83,7 @@ def _of_integers_too(function: Kernel) -> Kernel:
     return rounded
 
 
-_REPLACED: dict[str, Kernel] = {"astype": astype, "roll": roll}
+_REPLACED: dict[str, Kernel] = {"astype": astype, "clip": clip, "roll": roll}
 if np.lib.NumpyVersion(np.__version__) < "2.1.0b1":
     _REPLACED |= {
         "ceil": _of_integers_too(np.ceil),

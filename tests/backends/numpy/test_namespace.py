@@ -18,6 +18,7 @@ from xpgrad_numpy.namespace import SAME, UNCHANGED
 
 OWN = {
     "astype",
+    "clip",
     "roll",
     *(("ceil", "floor", "from_dlpack", "reshape", "trunc") if np.__version__.startswith("2.0.") else ()),
 }
@@ -53,6 +54,7 @@ CALLS: dict[str, list[tuple[Any, ...]]] = {
     "arange": [(3,), (2.5,), (1, 4), (1, 8, 2), (5, 1, -2), (3, 1)],
     "asarray": [(X,), (2,), (1.5,), (1j,), (True,), ([1, 2],), ([[1.0], [2]],), (memoryview(b"ab"),), (np.float32(1),)],
     "astype": [(X, np.float32), (X, np.float64), (X, np.complex64), (X, np.bool)],
+    "clip": [(X,), (np.broadcast_to(X[0].astype("f"), (3, 2)),), (np.full((), np.nan),), (X.astype(int),), (X[:0],)],
     "empty": [((2, 3),), (4,), ((),)],
     "empty_like": [(X,)],
     "eye": [(2,), (2, 3), (2, None)],
@@ -69,6 +71,8 @@ KEYWORDS: dict[str, list[Any]] = {
     "dtype": [None, np.float32, np.dtype("int16"), np.complex128],
     "copy": [None, True, False],
     "k": [0, 1, -1],
+    "min": [None, 0, 2.5, -0.0, -np.inf, np.float32(1.5), X],
+    "max": [None, 3, 2.5, 1e300, np.nan, X[0]],
     "endpoint": [True, False],
     "step": [1, 2, -1, 0.5],
     "stop": [None, 7],
@@ -85,7 +89,7 @@ def outcome(function: Callable[..., Any], args: tuple[Any, ...], given: dict[str
     return type(y), y.shape, y.dtype, y.strides, y is args[0], np.may_share_memory(y, X), known
 
 
-@pytest.mark.parametrize("name", sorted({*SAME, "astype"}))
+@pytest.mark.parametrize("name", sorted({*SAME, "astype", "clip"}))
 def test_functions_of_numpy_agree_with_array_api_compat(name: str) -> None:
     namespace = xpgrad.get_device("@numpy").backend.namespace
     ours, theirs = getattr(namespace, name), getattr(compat, name)
@@ -113,6 +117,7 @@ PROGRAMS = {
     "creation": "x = V(np.ones(5)); A.sum(x * A.linspace(0, 1, 5) * A.asarray([1] * 5) + A.arange(5)).backward()",
     "matrices": "W = V(np.ones((2, 3))); y = A.sum(A.tanh(A.matmul(W, np.ones((3, 4))))); y.backward()",
     "mixed dtypes": "x = V(np.ones(3, np.float32)); y = A.sum(x * np.ones(3)); y.backward()",
+    "activations": "import xpgrad.functions as F; F.softplus(F.hard_sigmoid(V(np.ones(())))).backward()",
     "layer": """
         import xpgrad.functions as F
         W = V(np.ones((4, 3)))
