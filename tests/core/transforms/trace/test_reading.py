@@ -416,3 +416,20 @@ def test_callbacks_of_the_garbage_collector_are_not_part_of_a_call():
         gc.set_threshold(*thresholds)
     assert phases
     assert compiled.cache_info().hits == 2
+
+
+@pytest.mark.parametrize("redirected", [False, True])
+def test_what_is_printed_to_a_buffer_from_outside_is_not_lost(redirected):
+    text = io.StringIO()
+
+    def f(x):
+        with contextlib.redirect_stdout(text) if redirected else contextlib.nullcontext():
+            print(".", file=None if redirected else text)
+        return x * 2
+
+    compiled = compile(f)
+    with pytest.warns(CompileWarning, match="which a program would leave out"):
+        compiled(np.ones(2))
+    for _ in range(3):
+        compiled(np.ones(2))
+    assert text.getvalue() == ".\n" * 4

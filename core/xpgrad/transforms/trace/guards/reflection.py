@@ -1,9 +1,11 @@
 """`SPECIAL`: the values read and set by functions of Python that are like instructions: `getattr`, `len`, `type`."""
 
 import abc
+import contextlib
 import contextvars
 import enum
 import functools
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -91,8 +93,21 @@ def _len(self: Any, sh: Any, args: Sequence[Any]) -> Any:
     return FRESH
 
 
+def _print(self: Any, sh: Any, args: Sequence[Any]) -> Any:
+    file = sh.keywords.get("file")
+    if not any(file is x for x in (None, sys.stdout, sys.stderr)) and not self.is_new(file):
+        self.refuse("it prints to an object from outside, which a program would leave out")
+    return NotImplemented
+
+
+def _redirect(self: Any, sh: Any, args: Sequence[Any]) -> Any:
+    self.refuse("it redirects what is printed, which a program would leave out")
+    return NotImplemented
+
+
 _RULES: list[tuple[Any, Any]] = [
-    (getattr, _getattr), (hasattr, _hasattr), (super, _super),
+    (getattr, _getattr), (hasattr, _hasattr), (super, _super), (print, _print),
+    (contextlib.redirect_stdout, _redirect), (contextlib.redirect_stderr, _redirect),
     (type, _type), (len, _len), (__build_class__, _build_class), (dir, _dir), (isinstance, _isinstance),
     (issubclass, _issubclass),
     *((f, lambda self, sh, args: self.assign(sh, *args[:2]) or FRESH) for f in (setattr, delattr)),
