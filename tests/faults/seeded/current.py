@@ -110,6 +110,17 @@ def current_device_back_to_the_first(bed: Testbed) -> None:
     change(bed.backend, activate=activate)
 
 
+@fault("every scope restores the device that was current before the latest one", "V")
+def current_device_before_the_latest(bed: Testbed) -> None:
+    current = with_current_device(bed)
+
+    def activate(device: Device) -> Callable[[], None]:
+        current.before, current.name = current.name, device.handle
+        return lambda: setattr(current, "name", current.before)
+
+    change(bed.backend, activate=activate)
+
+
 @fault("activate does nothing, though the library has a current device", "V")
 def current_device_not_entered(bed: Testbed) -> None:
     with_current_device(bed)

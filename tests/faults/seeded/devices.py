@@ -1,5 +1,6 @@
 """Faults about where arrays are, and which device they say that they are on."""
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -118,6 +119,9 @@ device_of_says_the_first = giving_method("backend.handle_of", "device_of always 
 device_of_views_says_the_first = giving_method("backend.handle_of", "device_of reports device 0 for views", "V")(
     lambda a: a.device if a.inner.base is None else FIRST
 )
+device_of_empty_says_the_first = giving_method("backend.handle_of", "device_of reports device 0 for empty arrays", "V")(
+    lambda array: array.device if array.inner.size else FIRST
+)
 ones_on_the_first = giving_method(
     "backend.ones", "the ones that a sweep starts from are on the default device", "V", of_bed=True
 )(lambda bed, spec: bed.library.ones(spec.shape, dtype=spec.dtype))
@@ -136,6 +140,9 @@ handles_all_equal = giving_method("backend.handle_of", "device handles of one li
 index_ignored = giving_method(
     "backend.device", "the backend gives its default device for every index", "VRT", of_bed=True
 )(lambda bed, index: bed.backend.default_device)
+devices_of_one_thread = changing(
+    "backend.device", "other threads than the first find device 0 by every name", "V", memory=threading.current_thread
+)(lambda first, right, index: right(index if threading.current_thread() is first else None))
 joining_on_the_first = changing(
     "concat stack", "concat and stack create their result on the default device", "K", operations=("concat", "stack")
 )(_lands_on_the_first)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from tests.faults.fault import fault, freedom, planted_by, replacing
+from tests.faults.seeded.lacking import declare
 from tests.faults.testbed import DEVICES, Testbed, change, staged
 
 from xpgrad import Device
@@ -30,6 +31,11 @@ def _imports(bed: Testbed, values: Callable[[Any], Any]) -> None:
         return original(values(np.asarray(x)) if isinstance(x, np.ndarray) else x, **options)
 
     bed.replace("from_dlpack", from_dlpack)
+
+
+def _only_imports(bed: Testbed, values: Callable[[Any], Any]) -> None:
+    declare(bed, ["dlpack_export"])
+    _imports(bed, values)
 
 
 def _plain(x: Any) -> Any:
@@ -154,6 +160,9 @@ export_ignores_strides = planted_by(_exports, "an array's DLPack says that views
 export_copies = planted_by(_exports, "capability says `dlpack` but hands out copies", "X")(
     lambda array: array.inner.copy()
 )
+import_alone_flattens_empty = planted_by(
+    _only_imports, "a library without an export gives empty arrays one axis in from_dlpack", "X"
+)(lambda x: x if x.size else x.reshape(-1))
 export_0_d_is_1_d = planted_by(_exports, "an array's DLPack gives 0-d arrays an axis", "X")(
     lambda array: np.atleast_1d(array.inner)
 )

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from tests.faults.fault import changing, fault, giving_method, replacing
+from tests.faults.seeded.lacking import declare
 from tests.faults.testbed import Testbed, change
 
 
@@ -115,6 +116,9 @@ nan_is_sought_early = giving_method("backend.has_nan", "has_nan does not wait", 
 small_to_host_does_not_wait = changing(
     "backend.to_host", "to_host does not wait for arrays of up to 16 elements", "Y", lazy=True, of_bed=True
 )(lambda bed, correct, array: bed.backend.seen(array) if array.size <= 16 else correct(array))
-moved_before_done = giving_method(
-    "Array.to_device", "a copy to another device does not wait for the values", "Y", lazy=True, of_bed=True
-)(lambda bed, this, device: bed.library.array(bed.library.inner.copy(this.shown), device))
+
+
+@fault("a copy to another device does not wait for the values, and arrays cannot be written to", "Y", lazy=True)
+def moved_before_done(bed: Testbed) -> None:
+    declare(bed, ["in_place_update", "index_assignment"])
+    change(bed.library.Array, to_device=lambda this, device, /: bed.library.array(this.shown.copy(), device))
