@@ -42,15 +42,12 @@ MISSING = {
 PROVIDES = frozenset(["index_arrays_with_slices"])
 """Facts that the base may lack."""
 BELOW = "kernels are provided for the library's arrays, and computed by rows or bodies for batches"
-OTHERS = "arrays of every library have members, the host's too"
 VALUES = "a number would have another value for each member"
 EXPECTED_IN_CALLS = {
     "K25[*": BELOW,
     "F02[*": BELOW,
     "F03[*": BELOW,
     "H06[*": BELOW,
-    "T10[*": OTHERS,
-    "T14[*": OTHERS,
     "R01[*": "an array of a transformation cannot be pickled: it is of one call of a function",
     "R02[*": "what is unpickled is not of the function that is called",
 }

@@ -29,7 +29,6 @@ TAKEN = "what is taken out of a Variable is the primal, another array each time"
 EXPECTED = {
     **EXPECTED_IN_CALLS,
     "R04[*": TAKEN,
-    "T08[*": TAKEN,
     "T12[*": TAKEN,
     "V24[*": "forward mode asks a user's function for its gradient at once",
 }

@@ -8,7 +8,6 @@ import numpy as np
 
 from xpgrad import Device, Variable, as_array, get_device, grad, using_device
 from xpgrad.array_api.namespace import namespace
-from xpgrad.functions import copy
 from xpgrad_conformance.check import check
 from xpgrad_conformance.checks.concurrent_calls import in_another_thread
 from xpgrad_conformance.subject import Subject
@@ -133,26 +132,3 @@ def equal_devices(s: Subject) -> None:
     assert here.handle != there.handle, f"the handles of {here} and {there} are equal: {here.handle!r}"
     x, y = (s.array(s.values((2, 3), dtype="float64"), device=device) for device in s.pair)
     assert here.backend.spec(x) is not here.backend.spec(y), f"arrays on {here} and {there} have one spec"
-
-
-@check("V08")
-def moved_variables_compute(s: Subject) -> None:
-    """A moved Variable computes on its new device, and the gradient of a copy returns to the old device."""
-    here, there = s.pair
-    xp, values = namespace(here.backend), s.values((3, 4), dtype="float64")
-    x = s.variable(values, device=here)
-    y = xp.sum(x * x, axis=0) * 1.5
-    assert x.to_device(there) is x, "to_device did not return the Variable"
-    z = xp.sum(x * x, axis=0) * 1.5
-    _assert_there(here, y, "what was computed before the move")
-    _assert_there(there, z, "what was computed after the move")
-    s.expect(z, 1.5 * np.sum(values**2, axis=0), "sum(x * x, axis=0) * 1.5", device=there)
-    x = s.variable(values, device=here)
-    y = xp.sum(xp.exp(copy(x * 2.0, there)))
-    y.backward(enable_double_backprop=True)
-    _assert_there(there, y, "what was computed from a copy")
-    assert x.grad_var is not None
-    _assert_there(here, x.grad_var, "the gradient through a copy")
-    s.expect(x.grad_var, 2 * np.exp(2 * values), "the gradient through a copy", device=here)
-    (second,) = grad([xp.sum(x.grad_var)], [x])
-    s.expect(second, 4 * np.exp(2 * values), "the second derivative through a copy", device=here)

@@ -11,7 +11,7 @@ from xpgrad.backend.transfer import transfer
 from xpgrad.types import Array
 from xpgrad_conformance.check import check
 from xpgrad_conformance.checks.views import assert_unchanged, dtypes_on, extremes, views_of
-from xpgrad_conformance.exchanged import HOST_MEMORY, aligned, hands_out_its_memory, in_host_memory, takes_over
+from xpgrad_conformance.exchanged import HOST_MEMORY, aligned, in_host_memory, takes_over
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.comparisons import assert_place
 
@@ -78,19 +78,6 @@ def export_from_far_within(s: Subject) -> None:
     for start, stop, step in ((20_011, 20_020, 1), (70_001, 70_101, 7), (300_001, 400_003, 3)):
         for reader, read in readers(s, x[start:stop:step]):
             assert_unchanged(np.array(read(x[start:stop:step])), host[start:stop:step], f"a view read by {reader}")
-
-
-@check("X04", needs=("dlpack_export", "dlpack_shares_memory"))
-def shared_export(s: Subject) -> None:
-    """DLPack exports the array's memory, not a copy."""
-    x = s.array(s.values((3, 4)))
-    if in_host_memory(x):
-        assert hands_out_its_memory(x), (
-            f"two reads of one array on {s.device} by DLPack gave two memories: it hands out copies; declare the fact "
-            "'dlpack_shares_memory' missing"
-        )
-        other = np.from_dlpack(Variable(x, requires_grad=False))
-        assert np.shares_memory(np.from_dlpack(x), other), "a Variable's DLPack gave another memory than its array's"
 
 
 @check("X05", needs=("dlpack_import",))

@@ -1,4 +1,4 @@
-"""Family G beyond the table: broadcasts, views, small arrays, several outputs, hooks, complex numbers."""
+"""Family G beyond the table: functions with several outputs, hooks, integers, and what a sweep gives."""
 
 from typing import Any
 
@@ -87,24 +87,3 @@ def what_the_sweep_gives(s: Subject) -> None:
     z.grad = s.array(gy)
     z.backward()
     assert count.grad is None, "an integer input has a gradient"
-
-
-@check("G12", needs=("float64", "float32"))
-def mixed_dtypes(s: Subject) -> None:
-    """In computations of float32 and float64, each gradient has the dtype of its array."""
-    a, b = s.values((3, 4), dtype="float32"), s.values((3, 4), dtype="float64")
-    rows: tuple[tuple[str, Any, Any, Any], ...] = (
-        ("a * b", lambda xp, a, b: a * b, b, a),
-        ("a + b", lambda xp, a, b: a + b, 1.0, 1.0),
-        ("where", lambda xp, a, b: xp.where(a > 9.0, a, b), 0.0, 1.0),
-        ("astype(a) * b", lambda xp, a, b: xp.astype(a, b.dtype) * b, b, a),
-    )
-    for title, call, one, other in rows:
-        va, vb = s.variable(a, "float32"), s.variable(b, "float64")
-        y = call(s.xp, va, vb)
-        found = s.backend.dtype_name(y.array.dtype)
-        assert found == "float64", f"{title} of float32 and float64 has dtype {found}, expected float64"
-        gy = s.values((3, 4), dtype="float64")
-        ga, gb = pulled([y], [va, vb], [s.variable(gy, "float64")])
-        near_gradient(s, ga, va, gy * one, f"{title}: the gradient of the float32 factor")
-        near_gradient(s, gb, vb, gy * other, f"{title}: the gradient of the float64 factor")

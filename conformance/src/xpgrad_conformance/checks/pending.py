@@ -37,22 +37,6 @@ def _expected(host: Any, times: int = 4) -> Any:
     return host
 
 
-@check("Y01")
-def to_host(s: Subject) -> None:
-    """to_host waits for the values of small and large results."""
-    for attempt in range(3):
-        array, host = _matrix(s)
-        got = s.backend.to_host(_worked(s, array))
-        assert_near(got, _expected(host), s.rtol(), f"a chain of matmuls that to_host fetched, attempt {attempt},")
-    for shape in ((), (1,), (3, 4)):
-        small = s.values(shape)
-        got = s.backend.to_host(s.kernels.exp(s.array(small) * 0.5))
-        wanted = np.exp(small.astype(float) * 0.5)
-        assert np.allclose(got, wanted, s.rtol()), (
-            f"to_host of exp(x / 2) of shape {shape} gave {got}, expected {wanted}"
-        )
-
-
 @check("Y02")
 def numbers(s: Subject) -> None:
     """float, int, bool, complex and item wait for their element."""

@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from xpgrad import Device, FunctionNode, Variable, using_device
 from xpgrad.array_api.namespace import namespace
 from xpgrad.backend.current import current_device
@@ -155,34 +153,3 @@ def threads(s: Subject) -> None:
         _made(here, y, f"the result of another thread from an array on {here}")
         in_another_thread(lambda: xp.sum(y).backward())
         assert_place(here, x.grad, f"the gradient that another thread computed of an array on {here}")
-
-
-@check("V26")
-def kernels_follow(s: Subject) -> None:
-    """A user's function computes on the device of its inputs, forward and backward, for any current device."""
-    here, there = s.pair
-    values = s.values((3, 4), dtype="float64")
-    for current, other in ((here, there), (there, here)):
-        with using_device(current):
-            x = s.variable(values, device=other)
-            y = _Square().apply((x,))[0]
-            y.grad = s.array(np.cos(values), device=other)
-            y.backward()
-            s.expect(y, values**2, f"a user's x * x on {other}", device=other)
-            what = f"the gradient of a user's x * x on {other}"
-            s.expect(x.grad, 2 * values * np.cos(values), what, device=other)
-
-
-class _Square(FunctionNode):
-    """A user's FunctionNode with operators on raw arrays."""
-
-    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the square."""
-        (x,) = inputs
-        self.retain_inputs((0,))
-        return (x * x,)
-
-    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the gradient."""
-        (x,) = self.get_retained_inputs()
-        return (grad_outputs[0] * (x * 2.0),)
