@@ -203,6 +203,25 @@ def random_numbers(s: Subject) -> None:
         random.set_state(state, s.device)
 
 
+@check("J09")
+def outside_arrays(s: Subject) -> None:
+    """Arrays and Variables from outside are read in each run, with the values that they have then."""
+    (old, new), (x, constant) = pairs(s, (65,), (65,))
+    v, get = Variable(old, requires_grad=False), [constant].__getitem__
+
+    def f(x: Any) -> Any:
+        return xp.sin(x) * v + get(0), (x - get(0)) * 2.0
+
+    run = program_of(f, x)
+    agree(s, run(x), eager(f, x), "a program of arrays from outside")
+    if around() is None:
+        v.array = new
+        agree(s, run(x), eager(f, x), "a program after a Variable from outside was assigned to")
+        if s.has("in_place_update"):
+            constant[...] = s.array(s.values((65,)))
+            agree(s, run(x), eager(f, x), "a program after an array from outside was written to")
+
+
 @check("J10", needs=("in_place_update", "index_assignment"))
 def writes(s: Subject) -> None:
     """Writes to arrays and Variables happen once in a run, between the reads before and those after."""
