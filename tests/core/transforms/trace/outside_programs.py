@@ -256,6 +256,12 @@ STATES = {
         "getattr(o, str(c)) * getattr(o, f'{c}')", "o.rate = 3.0"),
     "the largest pair": ("a = [(2.0, 'a'), (1.0, 'b')]", "max(a, key=operator.itemgetter(0))[0] * min(a)[0]",
         "a.append((3.0, 'c'))"),
+    "an object that a key picks": ("ks = [NS(s=1.0, v=2.0), NS(s=3.0, v=4.0)]",
+        "max(ks, key=lambda k: k.s).v * sorted(ks, key=lambda k: k.s)[0].v", "ks[1].v = 5.0"),
+    "the keys of picked objects": ("ks = [NS(s=1.0, v=2.0), NS(s=3.0, v=4.0)]",
+        "min(ks, key=lambda k: k.s).v * next(filter(lambda k: k.s > 2.0, ks)).v", "ks[0].s = 5.0"),
+    "a picked item of a dictionary": ("d = {'a': [0.3, {'v': 2.0}], 'b': [0.7, {'v': 3.0}]}",
+        "max(d.values(), key=lambda p: p[0])[1].get('v') * d[max(d)][1]['v']", "d['b'][1]['v'] = 5.0"),
     "an iterator of a class": ("class C:\n    v, i = [1.0, 2.0], 0\n    def __iter__(self): self.i = 0; return self\n"
         "    def __next__(self):\n        if self.i == len(self.v): raise StopIteration\n        self.i += 1\n"
         "        return self.v[self.i - 1]\nc = C()\nsum(c)", "sum([v for v in c])", "c.v.append(5.0)"),

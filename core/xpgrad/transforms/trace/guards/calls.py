@@ -114,10 +114,8 @@ class Calls(Reads):
             self.know_all(f.args)
             return self.call(sh, f.func, (*f.args, *args, *f.keywords.values()))
         special = SPECIAL.get(id(f))
-        if special is not None:
-            found = special(self, sh, args)
-            if found is not NotImplemented:
-                return found
+        if special is not None and (found := special(self, sh, args)) is not NotImplemented:
+            return found
         if isinstance(f, GETTERS):
             return self._getter(sh, f, args)
         if isinstance(f, weakref.ref) and not isinstance(inherited(type(f), "__call__"), types.FunctionType):
@@ -335,8 +333,7 @@ class Calls(Reads):
             for x in () if id(f) in LAZY else args:  # code in C may read attributes of objects
                 if not isinstance(x, (Token, types.FunctionType, type)) and kind_of(x) is OTHER:
                     self.look(self.attribute(sh, x, "__dict__"))
-        if f is next:
-            sh.waits = True  # the frame of a generator reports the yielded value
+        sh.waits |= f is next  # the frame of a generator reports the yielded value
         if not isinstance(f, BUILTINS):
             sh.waits = True
             if isinstance(f, CACHES):
