@@ -18,7 +18,7 @@ MAX_LINES = {
     "xpgrad_c/": 3_244,
     "xpgrad_fusion/": 905,
     "xpgrad/transforms/trace/executors/": 165,
-    "xpgrad/transforms/trace/": 7_435,
+    "xpgrad/transforms/trace/": 7_450,
     "xpgrad/transforms/batch/": 2_292,
     "xpgrad/transforms/dual/": 1_264,
     "xpgrad/transforms/loops/": 2_221,

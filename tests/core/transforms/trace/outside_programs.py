@@ -262,6 +262,8 @@ STATES = {
         "min(ks, key=lambda k: k.s).v * next(filter(lambda k: k.s > 2.0, ks)).v", "ks[0].s = 5.0"),
     "a picked item of a dictionary": ("d = {'a': [0.3, {'v': 2.0}], 'b': [0.7, {'v': 3.0}]}",
         "max(d.values(), key=lambda p: p[0])[1].get('v') * d[max(d)][1]['v']", "d['b'][1]['v'] = 5.0"),
+    "a list of a picked object": ("ks = [NS(s=1.0, v=[2.0]), NS(s=3.0, v=[4.0])]",
+        "sum(max(ks, key=lambda k: k.s).v)", "ks[1].v[0] = 5.0"),
     "an iterator of a class": ("class C:\n    v, i = [1.0, 2.0], 0\n    def __iter__(self): self.i = 0; return self\n"
         "    def __next__(self):\n        if self.i == len(self.v): raise StopIteration\n        self.i += 1\n"
         "        return self.v[self.i - 1]\nc = C()\nsum(c)", "sum([v for v in c])", "c.v.append(5.0)"),
@@ -342,8 +344,8 @@ STATES = {
         "c.r", "C.inner.v = 3.0"),
     "a shape that is set": ("w = np.arange(6.0)", "float(w.shape[0]) * len(w)", "w = w.reshape(6); w.resize((2, 3))"),
     "flags of an array": ("w = np.ones(3)", "(2.0 if w.flags.writeable else 3.0)", "w.flags.writeable = False"),
-    "a mask of an array": ("n = np.ma.array([2.0, 1.0], mask=[False, True])", "float(n.sum())", "n.mask[1] = False"),
-    "a matrix of NumPy": ("n = np.matrix([[1.0, 2.0]])", "float((n * 2).sum())", "n[0, 0] = 5.0"),
+    "a mask of an array": ("a = np.ma.array([2.0, 1.0], mask=[False, True])", "float(a.sum())", "a.mask[1] = False"),
+    "a matrix of NumPy": ("a = np.matrix([[1.0, 2.0]])", "float((a * 2).sum())", "a[0, 0] = 5.0"),
     "a cached function of a tuple": ("@functools.cache\ndef h(s, *, k): return float(len(s) * k)\ns = (1, 2)",
         "h(s, k=1)", "s = (1, 2, 3)"),
     "what next gets from a class": ("class C:\n    v = 2.0\n    def __iter__(self): return self\n"

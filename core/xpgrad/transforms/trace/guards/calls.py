@@ -99,6 +99,8 @@ class Calls(Reads):
                 self._call_within(sh, x, [items for items in boxes if items is not x])
         if isinstance(f, Token):
             if f.choices and all(isinstance(x, BUILTINS) for x in f.choices):
+                if f.choices[0].__name__ in WRITES:
+                    self.refuse(f"it changes a container{sh.line} that is not seen")
                 return self.one_of([self.call(sh, x, args) for x in f.choices])
             self.look_at_boxes(args)
             sh.waits = True
@@ -326,6 +328,8 @@ class Calls(Reads):
             return FRESH
         if module in STATES:
             self.refuse(f"it calls {f.__name__}, whose result depends on what is not seen")
+        if not {id(f)} <= QUIET | NEW | PICKS | PURE and any(isinstance(x, Token) and x.choices for x in args):
+            self.refuse(f"it calls {f.__name__} with an object that is not seen")
         if id(f) not in QUIET:
             for x in args:
                 self.look(x)
@@ -361,10 +365,10 @@ class Calls(Reads):
         if id(f) not in PICKS:
             return Token(True, True, items=items) if items else MIXED
         others = (*given[1:], *(value for name, value in sh.keywords.items() if name == "default"))
-        if len(given) > 1 and f is not next:
-            items = given[:1]
+        items = given[:1] if len(given) > 1 and f is not next else items
         sh.waits &= not items
-        return self.one_of((*items, *others)) if items else UNSEEN
+        seen = items or isinstance(box, types.GeneratorType)  # whose frame reports what it yields
+        return self.one_of((*items, *others)) if seen else UNSEEN
 
     def _method_in_c(self, sh: Any, f: Any, owner: Any, args: Sequence[Any]) -> Any:
         """A method of a type that is written in C."""
@@ -459,22 +463,6 @@ class Calls(Reads):
             self.look(x)
         items = tuple(getattr(owner, name)()) if name in ("items", "values") and isinstance(owner, dict) else ()
         return Token(True, True, items=items) if self.is_risky(owner) else FRESH
-
-    def special(self, x: Any, *names: str) -> None:
-        """Note names, present or missing, that Python itself looks up in the class of an object."""
-        if type(x) is Token:
-            if x.kind is not None:
-                for name in names:
-                    self.of_class(x.kind, name)
-            return
-        if kind_of(x) is not OTHER or isinstance(x, (type, types.FunctionType)):
-            return
-        if is_ours(type(x).__module__) or type(x).__module__ == "builtins" or id(x) in self.made:
-            return
-        self.locked |= "__enter__" in names and type(x).__module__ in ("_thread", "threading")
-        for name in names:
-            self.read("inherited", x, name, inherited(type(x), name))
-        self.state_of(x)
 
     def assign(self, sh: Any, owner: Any, name: Any) -> None:
         """Note that an attribute is about to be set or deleted."""

@@ -15,7 +15,7 @@ from xpgrad.transforms.trace.guards.effects import Effect, Increase, Set, increa
 from xpgrad.transforms.trace.guards.guard import ABSENT, READ, Guard, contents, inherited, is_constant, name_of, same
 from xpgrad.transforms.trace.guards.numbers import Numbers
 from xpgrad.transforms.trace.guards.objects import ARRAY, BOX, OTHER, SIMPLE, TRACED, VIEW, is_inside, kind_of
-from xpgrad.transforms.trace.guards.stack import FRESH, HIDDEN, Token, Twin
+from xpgrad.transforms.trace.guards.stack import FRESH, HIDDEN, UNSEEN, Token, Twin
 from xpgrad.transforms.trace.guards.trust import is_closed, is_of_arrays, is_ours
 
 CLASS_KINDS = frozenset(["attribute", "method", "class attribute", "inherited"])
@@ -227,12 +227,15 @@ class Facts:
         return not isinstance(x, (types.FunctionType, types.BuiltinFunctionType))
 
     def one_of(self, choices: Sequence[Any]) -> Any:
-        """Return the known part of a value that is one of several."""
+        """Return the known part of a value that is one of several; their contents are noted."""
         risky = [x for x in choices if self.is_risky(x, True)]
         if not risky:
             return FRESH
-        seen = len(choices) <= MAX_CHOICES and not any(isinstance(x, (Token, Twin)) for x in risky)
-        return Token(False, True, choices=choices if seen else ())
+        if len(choices) > MAX_CHOICES or any(isinstance(x, (Token, Twin)) or kind_of(x) is ARRAY for x in risky):
+            return UNSEEN
+        for x in risky:
+            self.look(x if kind_of(x) is BOX else None)
+        return Token(False, True, choices=choices)
 
     def look(self, x: Any, deep: bool = True, arrays: bool = True) -> None:
         """Note that a whole container or array is read; if `arrays` is False, without the arrays in it."""

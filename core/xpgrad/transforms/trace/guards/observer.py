@@ -199,8 +199,8 @@ class Observer(Calls):
         """Record the value that a frame returns or yields, or that it ends by an exception."""
         sh = self.shadows.get(frame)
         parent = self.shadows.get(frame.f_back) if frame.f_back is not None else None
+        name = sh.plan[frame.f_lasti].name if sh is not None and frame.f_lasti in sh.plan else ""
         if sh is not None:
-            name = sh.plan[frame.f_lasti].name if frame.f_lasti in sh.plan else ""
             fresh = bool(sh.stack) and self.is_new(sh.stack[-1])
             fresh = fresh and name == "RETURN_VALUE" and kind_of(value) is not SIMPLE and not is_inside(value)
             if fresh and id(value) not in self.known:
@@ -214,8 +214,9 @@ class Observer(Calls):
             return
         if sh is None and type(value) in (list, dict, set, tuple) and id(value) not in self.known:
             self.made[id(value)] = value  # the library returns new objects only
-        if parent.waits:
-            code = frame.f_code
+        code = frame.f_code
+        ended = value is None and code.co_flags & inspect.CO_GENERATOR and name in ("RETURN_VALUE", "RETURN_CONST")
+        if parent.waits and not ended:
             if code.co_name == "__init__":  # gives the object that it has filled, unless its variable holds another
                 value = frame.f_locals.get(code.co_varnames[0], UNSEEN) if code.co_argcount else UNSEEN
             parent.late = (value,)

@@ -146,7 +146,8 @@ def compare(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
         sh.waits = True
         for x in (a, b):
             self.special(x, *COMPARED[str(value).strip("bol()")])
-            self.look(vars(x) if isinstance(x, types.SimpleNamespace) else None)
+            for each in x.choices if type(x) is Token else (x,):
+                self.look(vars(each) if isinstance(each, types.SimpleNamespace) else None)
         replace(self, s, 2, True, FRESH)
     else:
         s[-2:] = [FRESH]

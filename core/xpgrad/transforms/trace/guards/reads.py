@@ -39,6 +39,11 @@ def identifies(f: Any) -> bool:
 class Reads(Facts):
     """Facts about a call, with the attributes and items that it has read."""
 
+    def _read_of_one(self, found: Sequence[Any]) -> Any:
+        if any(kind_of(x) is ARRAY for x in found):
+            self.refuse(f"where the array comes from that is read{self.line} is not seen")
+        return self.one_of(found)
+
     # Attributes
 
     def attribute(self, sh: Any, o: Any, name: str) -> Any:
@@ -48,7 +53,7 @@ class Reads(Facts):
         if isinstance(o, Token):
             self.identified |= name in IDENTIFYING
             if o.choices:
-                return self.one_of([self.attribute(sh, x, name) for x in o.choices])
+                return self._read_of_one([self.attribute(sh, x, name) for x in o.choices])
             if not o.fresh:
                 self.refuse(f"where the object comes from whose {name!r} is read{sh.line} is not seen")
             if o.kind is not None:
@@ -229,13 +234,31 @@ class Reads(Facts):
                 get: Any = self.attribute if each[0] == "." else self.item
                 x = get(sh, x, int(name) if name.isdigit() else name)
 
+    def special(self, x: Any, *names: str) -> None:
+        """Note names, present or missing, that Python itself looks up in the class of an object."""
+        if type(x) is Token:
+            if x.kind is not None:
+                for name in names:
+                    self.of_class(x.kind, name)
+            for each in x.choices:
+                self.special(each, *names)
+            return
+        if kind_of(x) is not OTHER or isinstance(x, (type, types.FunctionType)):
+            return
+        if is_ours(type(x).__module__) or type(x).__module__ == "builtins" or id(x) in self.made:
+            return
+        self.locked |= "__enter__" in names and type(x).__module__ in ("_thread", "threading")
+        for name in names:
+            self.read("inherited", x, name, inherited(type(x), name))
+        self.state_of(x)
+
     # Items
 
     def item(self, sh: Any, o: Any, key: Any) -> Any:
         """Return ``o[key]`` if that runs no code, and note its dependencies."""
         if isinstance(o, Token):
             if o.choices:
-                return self.one_of([self.item(sh, x, key) for x in o.choices])
+                return self._read_of_one([self.item(sh, x, key) for x in o.choices])
             if o.items:
                 return o if isinstance(key, slice) else self.one_of(o.items)
             if not o.fresh:
