@@ -22,8 +22,8 @@ GROUPS = "__groups__"
 def c_executor(program: Program, fallback: Callable[[Fused], Callable[..., Any]] = ByCalls) -> Any:
     """Return a function that runs a program; C computes its groups of calls once the C code is compiled.
 
-    Until then, and after a failed compilation, `fallback` computes them. The result is `NotImplemented` if the program
-    has no groups or compilation is unavailable.
+    Until then, and after a failed compilation, `fallback` computes them. The result is a text, the reason, if the
+    program has no groups or compilation is unavailable.
 
     Parameters
     ----------
@@ -33,11 +33,12 @@ def c_executor(program: Program, fallback: Callable[[Fused], Callable[..., Any]]
         Returns a function that computes a group without C.
     """
     backend = program.backend
-    if backend is None or disabled() is not None or toolchain().off is not None:
-        return NotImplemented
+    off = disabled() or toolchain().off
+    if backend is None or off is not None:
+        return off or "it has no arrays"
     found = fuse(program, has_row, worth)
     if not any(isinstance(call.function, Fused) for call in found.calls):
-        return NotImplemented
+        return "no calls of it are faster in C"
     source = found.compiled()
     groups = CompiledGroups(backend)
     for name, item in list(source.objects.items()):

@@ -25,10 +25,10 @@ class Executor:
     """
 
     def __call__(self, program: Any) -> Any:
-        """Return a function that runs a program whose arrays are in host memory, or `NotImplemented`."""
+        """Return a function that runs a program whose arrays are in host memory, or a text, why not."""
         from xpgrad_c.executor import c_executor
 
-        return c_executor(program) if in_host_memory(program) else NotImplemented
+        return c_executor(program) if in_host_memory(program) else "its arrays are not in host memory"
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait at most `timeout` seconds for running compilations; return whether all have finished."""

@@ -53,9 +53,9 @@ def xpgrad_executor(backend: Backend) -> Callable[[Any], Any] | None:
 
     Called when a function has been compiled. The executor returns a function that takes the arrays of
     ``program.inputs`` and returns a tuple of new arrays, one for each of ``program.outputs``, that share no memory with
-    each other or with other arrays. An executor may decline a program by returning `NotImplemented`; then comes the
-    next plugin, and in the end xpgrad itself. An executor with the attribute ``on_request = True`` is used only by
-    ``compile(executor=...)``, by its name.
+    each other or with other arrays. An executor may decline a program by returning `NotImplemented` or a text, the
+    reason; then comes the next plugin, and in the end xpgrad itself. An executor with the attribute
+    ``on_request = True`` is used only by ``compile(executor=...)``, by its name.
 
     An executor may have further attributes, each of which may be None:
 

@@ -26,7 +26,7 @@ def test_programs_with_random_numbers_run_call_by_call() -> None:
     compiled = xpgrad.compile(lambda x: F.dropout(x, 0.5))
     with xpgrad.using_config("train", True):
         compiled(X)
-        assert Executor()(compiled.program(X)) is NotImplemented
+        assert not callable(Executor()(compiled.program(X)))
 
 
 def test_what_mlx_cannot_compile_runs_call_by_call_with_one_warning() -> None:

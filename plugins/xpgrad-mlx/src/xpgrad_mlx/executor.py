@@ -23,9 +23,9 @@ class Executor:
         self.on_request = mx.default_device().type == mx.cpu
 
     def __call__(self, program: "Program") -> Any:
-        """Return the compiled program, or `NotImplemented` if it has effects or no inputs."""
+        """Return the compiled program, or a text if it has effects or no inputs."""
         if not program.inputs or any(call.draws or call.writes for call in program.calls):
-            return NotImplemented
+            return "it has no arguments, draws, or writes to arrays"
         opened, constants = program.with_constants_as_inputs()
         function = opened.function()
         return falling_back(mx.compile(function), function, constants, program.name)

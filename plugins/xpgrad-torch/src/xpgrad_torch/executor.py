@@ -30,9 +30,9 @@ class TorchExecutor:
     on_request = True
 
     def __call__(self, program: "Program") -> Any:
-        """Return the function of a program, or `NotImplemented` if that has effects or is too long."""
+        """Return the function of a program, or a text if that has effects or is too long."""
         if len(program.calls) > MAX_CALLS or any(call.draws or call.writes for call in program.calls):
-            return NotImplemented
+            return "it is too long, draws, or writes to arrays"
         opened, constants = program.with_constants_as_inputs()  # which may be written to
         function = opened.function()
         for value in program.values():  # which the compiler cannot find out while it follows the program

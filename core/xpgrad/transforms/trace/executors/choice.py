@@ -18,7 +18,7 @@ from xpgrad.transforms.trace.program import Program
 
 Run = Callable[..., tuple[Any, ...]]
 Executor = Callable[[Program], Any]
-"""Returns a `Run`, or `NotImplemented` for a program that it does not take."""
+"""Returns a `Run`, or for a program that it declines `NotImplemented` or a text, the reason."""
 
 EXACT = "python"
 """The executor that gives the eager results to the bit, and takes every program."""
@@ -79,11 +79,13 @@ def chosen(program: Program, backend: Backend | None, options: Options) -> Chose
     if backend is None:  # it has no arrays
         return Chosen(EXACT, python_executor(program))
     if wanted is not None:
+        reasons = []
         for name, executor, plugin in _executors(backend):
             run = _run(executor, program, plugin) if name == wanted else None
-            if run is not None:
+            if callable(run):
                 return Chosen(name, run)
-        text = f"the executor {wanted!r} does not take programs of {backend.name} like {program.name}"
+            reasons += [] if run is None else [f" ({run})"]
+        text = f"the executor {wanted!r} does not take programs of {backend.name} like {program.name}{''.join(reasons)}"
         if options.strict:
             raise TraceError(f"compile: {text}")
         if not options.declined:
@@ -93,7 +95,7 @@ def chosen(program: Program, backend: Backend | None, options: Options) -> Chose
         if name == wanted or getattr(executor, "on_request", False):
             continue
         run = _run(executor, program, plugin)
-        if run is not None:
+        if callable(run):
             return Chosen(name, run)
     return Chosen(EXACT, python_executor(program))
 
@@ -123,8 +125,8 @@ def wait(timeout: float | None = None) -> bool:
     return all(ended)
 
 
-def _run(executor: Executor, program: Program, plugin: str) -> Run | None:
-    """Return what an executor makes of a program, None if it declines or is a plugin's and fails."""
+def _run(executor: Executor, program: Program, plugin: str) -> Run | str | None:
+    """Return what an executor makes of a program, a text or None if it declines, None if it is a plugin's and fails."""
     try:
         run = executor(program)
         _check_made(run)
@@ -139,5 +141,5 @@ def _run(executor: Executor, program: Program, plugin: str) -> Run | None:
 
 def _check_made(run: object) -> None:
     """Raise `PluginError` unless an executor has made a function, or declined."""
-    if run is not None and run is not NotImplemented and not callable(run):
-        raise PluginError(f"expected a function or NotImplemented, got {type(run).__name__}")
+    if run is not None and run is not NotImplemented and not isinstance(run, str) and not callable(run):
+        raise PluginError(f"expected a function, NotImplemented or a text, got {type(run).__name__}")
