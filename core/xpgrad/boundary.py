@@ -131,7 +131,7 @@ def reworded(
     if kind is None and type(error) is RuntimeError:
         arrays = (getattr(value, "_array", value) for value in (*args, *kwargs.values()))
         kind = next((refusals[type(a)](error) for a in arrays if type(a) in refusals), None)
-    if kind is None or not (own or _is_ours(error)):
+    if kind is None or not _is_ours(error):
         return error
     worded = own or (_is_worded(error) and not isinstance(error, AttributeError))
     if worded and (isinstance(error, KeyError) or re.search(rf"^{re.escape(name)}\b", str(error))):
