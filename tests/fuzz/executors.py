@@ -149,7 +149,8 @@ def executors_threads(rng: np.random.Generator, device: Device) -> str | None:
     world = World(plan.numbers, device)
     with warnings.catch_warnings(), xpgrad.using_config("detect_mutation", False), in_use(small=False):
         warnings.simplefilter("ignore")
-        made, alone = (xpgrad.compile(function.of(world), executor="c") for _ in range(2))
+        f = function.of(world)  # a call that verifies returns the eager numbers, which rounding separates from C's
+        made, alone = (xpgrad.compile(f, executor="c", verify=False) for _ in range(2))
 
         def calls(call: Callable[..., Any]) -> list[Any]:
             return [
