@@ -140,15 +140,19 @@ if sys.version_info >= (3, 12):
             for event in (events.PY_START, events.INSTRUCTION, events.PY_RETURN, events.PY_YIELD):
                 watch.register_callback(tool, event, None)
             watch.free_tool_id(tool)
+            watch.restart_events()  # for another tool with this number
             self._codes.clear()
             self._tool = None
 
-        def _start(self, code: CodeType, offset: int) -> None:
+        def _start(self, code: CodeType, offset: int) -> Any:
             observer = self._observers.get(threading.get_ident())
             if observer is not None and observer.start(sys._getframe(1)) and code not in self._codes:
                 self._codes.add(code)
                 assert self._tool is not None
                 sys.monitoring.set_local_events(self._tool, code, sys.monitoring.events.INSTRUCTION)
+            elif observer is not None and id(code) in observer.left_out:  # the usual case: the library's own frames
+                return sys.monitoring.DISABLE
+            return None
 
         def _step(self, code: CodeType, offset: int) -> None:
             observer = self._observers.get(threading.get_ident())
@@ -158,9 +162,9 @@ if sys.version_info >= (3, 12):
                     observer.step(sh, offset)
 
         def _finish(self, code: CodeType, offset: int, value: Any, *, yields: bool = False) -> None:
-            observer = self._observers.get(threading.get_ident())
-            if observer is not None:
-                observer.finish(sys._getframe(1), value, yields=yields)
+            observer, frame = self._observers.get(threading.get_ident()), sys._getframe(1)
+            if observer is not None and (frame in observer.shadows or frame.f_back in observer.shadows):
+                observer.finish(frame, value, yields=yields)
 
     following: Callable[[Observer], Any] = Monitor().following
 else:
