@@ -17,7 +17,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.errors import BackendUnavailable
 
 SLOW_PARTS = 8
-"""In `make check` each commit runs an eighth of one of so many parts of the slow tests."""
+"""In `make check` each commit runs a twelfth of one of so many parts of the slow tests."""
 
 xpgrad.global_config.detect_mutation = True  # no test may change an array of a graph, except tests of this detection
 

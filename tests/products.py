@@ -9,7 +9,7 @@ import pytest
 from tests.turn import ALL, commit, has_turn
 
 COMBINATIONS = 4
-"""An eighth of one in so many parts of the combinations runs in addition."""
+"""A twelfth of one in so many parts of the combinations runs in addition."""
 ALIKE = {"@strict:device1": "@strict:cpu"}
 """By a device, the default device of its library: what runs on the former needs to run on the latter in turns only."""
 
@@ -19,7 +19,7 @@ def left_out(items: Iterable[pytest.Item]) -> set[pytest.Item]:
 
     A test of 20 functions, 4 devices and 3 modes has 240 combinations. Those that run hold each function, each device
     and each mode: some 25 of them, chosen by the commit, and a share of the others. A test of one parameter runs for
-    all of its values, unless it is marked: of ``exhaustive(2)``, a sixteenth runs. A test that runs on two devices of
+    all of its values, unless it is marked: of ``exhaustive(2)``, one in 24 runs. A test that runs on two devices of
     array-api-strict runs on the second one, which is not its default, and takes turns on the first.
     """
     if ALL:

@@ -23,7 +23,7 @@ RUNS += part_of(
 SMALL_COMPLEX = {case.name for case in part_of(CASES, PARTS)}
 """Cases that also run with small complex inputs: a different part for each commit."""
 FULLY = {case.name for case in part_of(CASES, 1)}
-"""Cases that also run with small inputs and in all modes: an eighth, others for each commit."""
+"""Cases that also run with small inputs and in all modes: a twelfth, others for each commit."""
 COMPILED = {case.name for case in part_of(CASES, 4)}
 """Cases whose derivatives are also computed by programs."""
 WATCHED = {case.name for case in half_of(CASES)}

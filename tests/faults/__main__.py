@@ -15,15 +15,15 @@ from xpgrad_conformance.check import FAMILIES
 from xpgrad_conformance.command import bar, cores
 from xpgrad_conformance.plan import letter_of
 
-PARTS = 4
-"""With `--rotate`, `make check` runs an eighth of one in so many parts of the faults and of the correct backends."""
+PARTS = 3
+"""With `--rotate`, `make check` runs a twelfth of one in so many parts of the faults and of the correct backends."""
 
 
 @click.command()
 @click.argument("ids", nargs=-1)
 @click.option("--without", multiple=True, help="Leave this family out, which must then fail.")
 @click.option(
-    "--rotate", is_flag=True, help="One in 32 of the faults and of the correct backends, selected by the commit."
+    "--rotate", is_flag=True, help="One in 36 of the faults and of the correct backends, selected by the commit."
 )
 @click.option("--whole", "profile", type=click.Choice(["quick", "full"]), help="Run a whole profile on these faults.")
 @click.option("--file", "files", multiple=True, help="With --whole: the faults of a file of tests/faults/seeded.")
