@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 from tests import products, turn
 
+TURNS = products.COMBINATIONS * turn.SHARE
 FUNCTIONS, DEVICES = [lambda x, i=i: x + i for i in range(20)], ["@numpy", "@strict:cpu", "native:0"]
 
 
@@ -46,7 +47,7 @@ def test_all_runs_all(monkeypatch):
 
 
 def test_all_combinations_take_their_turn(monkeypatch):
-    assert set.union(*(chosen(monkeypatch, commit) for commit in range(32))) == set(ITEMS)
+    assert set.union(*(chosen(monkeypatch, commit) for commit in range(TURNS))) == set(ITEMS)
 
 
 def test_a_test_of_one_parameter_runs_for_all_of_its_values():
@@ -55,7 +56,7 @@ def test_a_test_of_one_parameter_runs_for_all_of_its_values():
 
 def test_of_two_devices_of_a_library_the_first_takes_turns(monkeypatch):
     items = [item(device=d) for d in ("@numpy", "@strict:cpu", "@strict:device1")]
-    runs = [{each.callspec.params["device"] for each in chosen(monkeypatch, k, items)} for k in range(32)]
+    runs = [{each.callspec.params["device"] for each in chosen(monkeypatch, k, items)} for k in range(TURNS)]
     assert all(devices >= {"@numpy", "@strict:device1"} for devices in runs)
     assert sum("@strict:cpu" in devices for devices in runs) == 1
     assert not products.left_out([item(device=d) for d in ("@numpy", "@strict:cpu")])

@@ -3,7 +3,6 @@
 A slice may differ in memory layout from a concatenation, so that values computed from it are rounded differently.
 """
 
-import operator
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -28,7 +27,7 @@ def slices(program: Program) -> Program:
         whole, key = found
         shape = (len(call.args[0]), *whole.spec.shape[1:])
         part = Value(spec_like(whole, shape))
-        calls.append(Call("x[]", operator.getitem, (whole, key), {}, (part,), line=call.line))
+        calls.append(Call("getitem", backend.xp.getitem, (whole,), {"index": key}, (part,), line=call.line))
         result = call.results[0]
         calls.append(
             call.replaced(name="reshape", function=backend.xp.reshape, args=(part, result.spec.shape), kwargs={})
