@@ -190,8 +190,8 @@ def _is_function(name: str) -> bool:
 
 
 def _is_forward(frame: FrameType) -> bool:
-    """Return whether a frame is not a backward method, whose functions the user of a gradient has called before."""
-    return not (frame.f_code.co_name == "backward" and "target_input_indexes" in frame.f_code.co_varnames)
+    """Return whether a frame is not that of a sweep, whose functions the user of a gradient has called before."""
+    return frame.f_code.co_qualname != "Sweep._run"
 
 
 def _is_running(name: str) -> bool:
