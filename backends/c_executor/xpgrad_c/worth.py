@@ -1,10 +1,12 @@
 """Which groups take less time as one call of C than as calls of a library."""
 
+from xpgrad.plugin import programs_of
 from xpgrad_fusion.group import Fused
 from xpgrad_fusion.statements import UNARY, Statement
 
-CALL, ENTRY, INPUT, OUTPUT = 0.35, 0.1, 0.02, 0.15
-"""Microseconds of a call of a library with a small array, of a call of C, and of each array that it takes or makes."""
+DIRECT, BY_METHODS = (0.35, 0.1, 0.02, 0.15), (1.2, 6.0, 2.0, 2.0)
+"""Microseconds of a call of a library with a small array, of a call of C, and of each array that it takes or makes:
+for arrays whose memory layout C knows, and for those whose addresses the methods of the backend return."""
 ELEMENT, COMPILED = 0.4e-3, 0.1e-3
 """Microseconds of an element of a simple function in a library, which goes through memory, and in C."""
 DEAR = 5
@@ -15,9 +17,10 @@ FREE = frozenset(["constant", "load", "element", "copy"])
 
 def worth(fused: Fused) -> bool:
     """Return whether a group is worth a call of C."""
-    done = work(fused)
-    arrays = INPUT * len(fused.inputs) + OUTPUT * len(fused.outputs)
-    return CALL * len(fused.calls) + ELEMENT * done > ENTRY + arrays + COMPILED * done
+    direct = programs_of(fused.outputs[0].spec.backend).array_layout() is not None
+    call, entry, given, made = DIRECT if direct else BY_METHODS
+    done, arrays = work(fused), given * len(fused.inputs) + made * len(fused.outputs)
+    return call * len(fused.calls) + ELEMENT * done > entry + arrays + COMPILED * done
 
 
 def work(fused: Fused) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch
+from tests.building import assert_near
 
 import xpgrad
 import xpgrad.array_api as xp
@@ -17,6 +18,7 @@ import xpgrad.functions as F
 from xpgrad.errors import CompileWarning
 from xpgrad.plugin import PluginWarning
 from xpgrad.transforms import value_and_grad
+from xpgrad.transforms.trace.executors import wait
 
 pytestmark = pytest.mark.exhaustive(1)
 
@@ -121,6 +123,25 @@ def test_what_draws_random_numbers_runs_by_another_executor(captured: list[str])
         found = run(lambda x: xp.sum(F.dropout(x, 0.5)), x, executor="torch")
     assert captured == []
     assert float(found) % 2 == 0
+
+
+def test_large_elementwise_calls_on_the_host_are_computed_by_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XPGRAD_CODEGEN", raising=False)
+
+    def f(x: Any) -> Any:
+        return xp.sum(xp.tanh(x * 1.5 + 0.25) * xp.exp(-x * x) + F.sigmoid(x))
+
+    rows, number = torch.randn(300, 200), torch.randn(300, 200, dtype=torch.complex64)
+    for x in (rows, rows.T, rows[::2, 1:], number.imag, number.conj().imag, rows[:0], rows.double()):
+        compiled, expected = xpgrad.compile(value_and_grad(f)), value_and_grad(f)(x)
+        for _ in range(4):
+            assert_near(compiled(x), expected, rtol=1e-5, atol=1e-5)
+            assert wait(60)
+        assert compiled.program(x).executor == "c" or not x.numel()
+    compiled = xpgrad.compile(lambda x: f(x) * 1.0)
+    assert all(torch.allclose(compiled(rows), f(rows)) for _ in range(4))
+    batched = torch.func.vmap(lambda x: xpgrad.as_array(compiled(x)))(rows[None])
+    assert torch.allclose(batched[0], f(rows))
 
 
 @pytest.mark.slow
