@@ -233,7 +233,7 @@ def erfc_quotient_of(xp: Namespace, z: AnyArray, /, n: int) -> Array:
     far = z > 1.2
     large, small = xp.where(far, z, 1.2), xp.where(far, 0.0, z)
     outer = xp.zeros_like(large)
-    for k in range(140 + n, n - 1, -1):
+    for k in range((140 if xp.finfo(z.dtype).eps < 1e-9 else 60) + n, n - 1, -1):
         outer = 1 / (2 * large + 2 * (k + 1) * outer)
     inner = ROOT_PI / 2 * xp.special.erfcx(small)
     for k in range(1, n + 1):

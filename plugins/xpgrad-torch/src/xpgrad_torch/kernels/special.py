@@ -7,9 +7,11 @@ Its ndtr is half of 1 + erf: below -5.6 it is 0 in float32. Here it is half of e
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import torch
 
+import xpgrad
 from xpgrad.types import Array, Kernel
 
 _SAME_NAME = """entr erf erfc erfcx erfinv exp2 gammaln i0 i0e i1 i1e log_ndtr logit ndtri psi"""
@@ -27,8 +29,8 @@ def find(name: str) -> Kernel | None:
     extension, _, name = name.rpartition(".")
     if extension != "special":
         return None
-    if name == "ndtr":
-        return ndtr
+    if name in OWN:
+        return OWN[name]
     if name in NAMES:
         return _function(NAMES[name])
     if name in _OF_TWO.split():
@@ -39,6 +41,28 @@ def find(name: str) -> Kernel | None:
 def ndtr(x: Array, /) -> Array:
     """Return the distribution function of the normal distribution, with all but two digits at the end of its range."""
     return torch.mul(x, -math.sqrt(0.5)).erfc_().mul_(0.5)
+
+
+def ive_of(x: Array, /, n: int) -> Array:
+    """Return a scaled Bessel function of order 0, 1 or 2, the latter by a recurrence and, up to 4, by its series."""
+    if n > 2 or x.dtype not in (torch.float32, torch.float64):
+        default: Any = xpgrad.get_device("@torch:cpu").backend.root.xp.default("special.ive_of")
+        return default(x, n=n)
+    if n < 2:
+        return (torch.special.i0e, torch.special.i1e)[n](x)
+    size = torch.abs(x)
+    quarter = torch.square(torch.clamp(size, max=4.0)).mul_(0.25)
+    series = torch.full_like(x, SERIES[0])
+    for coefficient in SERIES[1:]:
+        series.mul_(quarter).add_(coefficient)
+    near = series.mul_(quarter).mul_(torch.exp(-size))
+    far = torch.special.i0e(x) - 2 * torch.special.i1e(size) / torch.clamp(size, min=4.0)
+    return torch.where(size < 4, near, far)
+
+
+SERIES = [1 / (math.factorial(k) * math.factorial(k + 2)) for k in range(20)][::-1]
+"""Coefficients of the Bessel function of order 2, by the powers of a quarter of the squared argument."""
+OWN: dict[str, Kernel] = {"ndtr": ndtr, "ive_of": ive_of}
 
 
 def _function(name: str) -> Kernel:
