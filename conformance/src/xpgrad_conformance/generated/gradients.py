@@ -95,20 +95,26 @@ def outputs(result: Any) -> list[Variable]:
     return [y for y in as_list(result) if isinstance(y, Variable) and y.requires_grad and is_floating(y.array)]
 
 
-def expected(sample: Sample, sweep: SweepRequest, *, wide: bool = True) -> Expected | None:
+def expected(
+    sample: Sample, sweep: SweepRequest, *, wide: bool = True, perturbed: int | None = None
+) -> Expected | None:
     """Return the gradients of the reference engine; None if no output has a gradient.
 
     Parameters
     ----------
     wide : bool
         Whether in float64, else in float32.
+    perturbed : int, optional
+        With inputs, cotangents and directions perturbed by rounding to float32, by random numbers of this seed.
     """
+    rng = None if perturbed is None else np.random.default_rng(perturbed)
+    sample = replace(sample, arguments=tuple(_moved(argument, rng) for argument in sample.arguments))
     xs = reference.arguments(sample.hosts, wide=wide)
     ys = outputs(sample.applied(reference.xp(), *xs))
     if not ys:
         return None
     given = sweep.cotangents(ys, [_width(sample)] * len(ys))
-    seeds = reference.variables([each.host for each in given], wide=wide)
+    seeds = reference.variables([_moved(each, rng).host for each in given], wide=wide)
     inputs = [x for x in xs if isinstance(x, Variable)]
     gxs = grad(ys, inputs, seeds, enable_double_backprop=sweep.order > 1)
     if sweep.order == 1:
@@ -119,7 +125,7 @@ def expected(sample: Sample, sweep: SweepRequest, *, wide: bool = True) -> Expec
     names = [host.dtype.name for host in sample.hosts if host.dtype.kind in "fc"]
     widths = [name for name, gx in zip(names, gxs, strict=True) if differentiable([gx])]
     directions = sweep.cotangents(firsts, widths, len(given))
-    moved = reference.variables([each.host for each in directions], wide=wide)
+    moved = reference.variables([_moved(each, rng).host for each in directions], wide=wide)
     return Expected(_hosts(grad(firsts, [*inputs, *seeds], moved)), given, directions)
 
 
@@ -242,7 +248,8 @@ class _Comparison:
         near = (away <= units * eps * (np.abs(wanted) + largest)) | ~finite
         if near.all():
             return near
-        return near | (away <= CONDITION * eps * self._rounding(place, wanted, finite))
+        condition = max(CONDITION, SUMMED * self._sample.summed)
+        return near | (away <= condition * eps * self._rounding(place, wanted, finite))
 
     def _rounding(self, place: int, wanted: Any, finite: Any) -> float:
         """Return the effect of rounding to float32 in the reference engine, in units of the float32 spacing.
@@ -250,7 +257,7 @@ class _Comparison:
         This is the largest of several changes: in float32, and in float64 with inputs perturbed by rounding errors.
         """
         if not self._rounded:
-            others = [expected(_perturbed(self._sample, number), self._sweep) for number in range(PERTURBED)]
+            others = [expected(self._sample, self._sweep, perturbed=number) for number in range(PERTURBED)]
             self._rounded = [expected(self._sample, self._sweep, wide=False), *others]
         changes = [0.0]
         for each in self._rounded:
@@ -261,15 +268,10 @@ class _Comparison:
         return max(changes) / SINGLE
 
 
-def _perturbed(sample: Sample, number: int) -> Sample:
-    """Return a sample with numbers perturbed by rounding to float32."""
-    rng = np.random.default_rng(number)
-    return replace(sample, arguments=tuple(_moved(argument, rng) for argument in sample.arguments))
-
-
-def _moved(argument: Argument, rng: np.random.Generator) -> Argument:
+def _moved(argument: Argument, rng: np.random.Generator | None) -> Argument:
+    """Return an argument perturbed by rounding to float32, itself if `rng` is None."""
     host = argument.host
-    if argument.kept or host.dtype.kind not in "fc":
+    if rng is None or argument.kept or host.dtype.kind not in "fc":
         return argument
     wide = np.complex128 if host.dtype.kind == "c" else np.float64
     return replace(argument, host=host.astype(wide) * (1 + SINGLE * rng.uniform(-1, 1, host.shape)), text="")
