@@ -91,14 +91,11 @@ def _attention_backward(s: Samples) -> Iterator[Call]:
             yield [s.numbers(2, 3, 2), *inputs, y], {"mask": mask, "weights": weights, "scale": 0.5, "needed": needed}
 
 
-def _convolution(shape: tuple[int, ...], outputs: int) -> Callable[[Samples], Iterator[Call]]:
-    def make(s: Samples) -> Iterator[Call]:
-        for geometry, groups in product(GEOMETRIES, (1, 2)):
-            filters = s.numbers(4, 2 // groups, 2, 2)
-            for b in None, s.numbers(outputs):
-                yield [s.numbers(*shape), filters, b], {"geometry": geometry, "groups": groups}
-
-    return make
+def _convolution(s: Samples, shape: tuple[int, ...], outputs: int) -> Iterator[Call]:
+    for geometry, groups in product(GEOMETRIES, (1, 2)):
+        filters = s.numbers(4, 2 // groups, 2, 2)
+        for b in None, s.numbers(outputs):
+            yield [s.numbers(*shape), filters, b], {"geometry": geometry, "groups": groups}
 
 
 def _filter_backward(s: Samples) -> Iterator[Call]:
@@ -106,26 +103,20 @@ def _filter_backward(s: Samples) -> Iterator[Call]:
         yield [s.numbers(*IMAGES), s.numbers(2, 4, 2, 2)], parameters
 
 
-def _windowed(shape: tuple[int, ...], **more: Iterable[Any]) -> Callable[[Samples], Iterator[Call]]:
-    return lambda s: product([[s.numbers(*shape)]], list(options(geometry=GEOMETRIES, **more)))
+def _windowed(s: Samples, shape: tuple[int, ...], **more: Iterable[Any]) -> Iterator[Call]:
+    return product([[s.numbers(*shape)]], list(options(geometry=GEOMETRIES, **more)))
 
 
-def _max_pool_gradient(shape: tuple[int, ...]) -> Callable[[Samples], Iterator[Call]]:
-    def make(s: Samples) -> Iterator[Call]:
-        x = s.numbers(*IMAGES)
-        for geometry, images in product(GEOMETRIES, (x, s.xp.round(x))):  # rounded numbers are equal to others
-            top = s.xp.max_pool(images, geometry=geometry)
-            yield [s.numbers(*shape), images, top], {"geometry": geometry}
-
-    return make
+def _max_pool_gradient(s: Samples, shape: tuple[int, ...]) -> Iterator[Call]:
+    x = s.numbers(*IMAGES)
+    for geometry, images in product(GEOMETRIES, (x, s.xp.round(x))):  # rounded numbers are equal to others
+        top = s.xp.max_pool(images, geometry=geometry)
+        yield [s.numbers(*shape), images, top], {"geometry": geometry}
 
 
-def _max_unpool(shape: tuple[int, ...]) -> Callable[[Samples], Iterator[Call]]:
-    def make(s: Samples) -> Iterator[Call]:
-        indexes = s.integers([[[[0, 1], [2, 3]], [[3, 3], [0, 0]]], [[[1, 0], [1, 2]], [[2, 2], [3, 1]]]])
-        return product([[s.numbers(*shape), indexes]], list(options(geometry=GEOMETRIES)))
-
-    return make
+def _max_unpool(s: Samples, shape: tuple[int, ...]) -> Iterator[Call]:
+    indexes = s.integers([[[[0, 1], [2, 3]], [[3, 3], [0, 0]]], [[[1, 0], [1, 2]], [[2, 2], [3, 1]]]])
+    return product([[s.numbers(*shape), indexes]], list(options(geometry=GEOMETRIES)))
 
 
 def _cross_entropy(s: Samples) -> Iterator[Call]:
@@ -136,14 +127,11 @@ def _cross_entropy(s: Samples) -> Iterator[Call]:
             yield [x, s.integers(labels), score, weight], parameters
 
 
-def _labels(*weights: bool) -> Callable[[Samples], Iterator[Call]]:
-    def make(s: Samples) -> Iterator[Call]:
-        spec = s.backend.spec(s.numbers(3, 4))
-        for labels, weighted in product(LABELS, weights or [None]):
-            more = [] if weighted is None else [s.positive(4) if weighted else None]
-            yield [s.integers(labels), *more], {"spec": spec, "ignore_label": -1}
-
-    return make
+def _labels(s: Samples, *weights: bool) -> Iterator[Call]:
+    spec = s.backend.spec(s.numbers(3, 4))
+    for labels, weighted in product(LABELS, weights or [None]):
+        more = [] if weighted is None else [s.positive(4) if weighted else None]
+        yield [s.integers(labels), *more], {"spec": spec, "ignore_label": -1}
 
 
 def _drawn(s: Samples) -> Iterator[Call]:
@@ -174,8 +162,12 @@ def _representatives(s: Samples) -> Iterator[Call]:
     yield [s.near([0.5, 2.0, 0.5, 2.0])], places
 
 
-def _complex(**more: Any) -> Callable[[Samples], Iterator[Call]]:
-    return lambda s: product([[s.near([0.5 + 1j, -1.25 - 0.5j, 2j], "complex64")]], list(options(**more)))
+def _complex(s: Samples, **more: Any) -> Iterator[Call]:
+    return product([[s.near([0.5 + 1j, -1.25 - 0.5j, 2j], "complex64")]], list(options(**more)))
+
+
+def _positive(s: Samples, count: int, **more: Any) -> Iterator[Call]:
+    return product([[s.positive(3) for _ in range(count)]], list(options(**more)))
 
 
 def _cofactor_changes(s: Samples) -> Iterator[Call]:
@@ -183,26 +175,22 @@ def _cofactor_changes(s: Samples) -> Iterator[Call]:
     yield [s.numbers(*SQUARE), x, s.xp.linalg.det(x)], {}
 
 
-def _normalization(arrays: str, parameters: str) -> Callable[[Samples], Iterator[Call]]:
-    """Return a maker of samples of rows and of batches, with their statistics."""
-
-    def make(s: Samples) -> Iterator[Call]:
-        for shape, axis, features in ((2, 3, 4), (2,), (4,)), ((4, 3, 2, 2), (0, 2, 3), (1, 3, 1, 1)):
-            x, eps = s.numbers(*shape), 0.001
-            mean, var = s.xp.mean(x, axis=axis, keepdims=True), s.xp.var(x, axis=axis, keepdims=True)
-            inverse = 1.0 / s.xp.sqrt(var + eps)
-            values = {
-                "x": x, "g": s.numbers(*shape), "gamma": s.positive(*features), "beta": s.numbers(*features),
-                "mean": mean, "inverse": inverse, "direction": (x - mean) * inverse, "axis": axis, "eps": eps,
-                "shape": features,
-            }  # fmt: skip
-            yield [values[name] for name in arrays.split()], {name: values[name] for name in parameters.split()}
-
-    return make
+def _normalization(s: Samples, arrays: str, parameters: str) -> Iterator[Call]:
+    """Yield samples of rows and of batches, with their statistics."""
+    for shape, axis, features in ((2, 3, 4), (2,), (4,)), ((4, 3, 2, 2), (0, 2, 3), (1, 3, 1, 1)):
+        x, eps = s.numbers(*shape), 0.001
+        mean, var = s.xp.mean(x, axis=axis, keepdims=True), s.xp.var(x, axis=axis, keepdims=True)
+        inverse = 1.0 / s.xp.sqrt(var + eps)
+        values = {
+            "x": x, "g": s.numbers(*shape), "gamma": s.positive(*features), "beta": s.numbers(*features),
+            "mean": mean, "inverse": inverse, "direction": (x - mean) * inverse, "axis": axis, "eps": eps,
+            "shape": features,
+        }  # fmt: skip
+        yield [values[name] for name in arrays.split()], {name: values[name] for name in parameters.split()}
 
 
-def _decomposed(*shapes: tuple[int, ...], symmetric: bool = False, **more: Any) -> Callable[[Samples], Iterator[Call]]:
-    return lambda s: product([[x] for x in _matrices(s, shapes, symmetric)], list(options(**more)))
+def _decomposed(s: Samples, *shapes: tuple[int, ...], symmetric: bool = False, **more: Any) -> Iterator[Call]:
+    return product([[x] for x in _matrices(s, shapes, symmetric)], list(options(**more)))
 
 
 LABELS = [3, 2, 0], [3, -1, 0]
@@ -211,62 +199,58 @@ IMAGES, SMALL, SQUARE = (2, 2, 3, 4), (2, 2, 2, 2), (2, 3, 3)
 OWN: dict[str, Callable[[Samples], Iterable[Call]]] = {
     "attention": _attention,
     "attention_backward": _attention_backward,
-    **dict.fromkeys(["complex_sign", "conj", "imag", "real"], _complex()),
+    **dict.fromkeys(["complex_sign", "conj", "imag", "real"], _complex),
     "concat": lambda s: product([[[s.numbers(2, 3), s.numbers(2, 3)]]], list(options(axis=(0, 1, None)))),
-    "convolution": _convolution(IMAGES, 4),
+    "convolution": lambda s: _convolution(s, IMAGES, 4),
     "convolution_filter_backward": _filter_backward,
     "cornered": lambda s: [([s.numbers(3, 4), s.mask(3, 4), s.numbers(3, 4)], {})],
     "corrections": lambda s: [([s.positive(3) for _ in range(4)], {"rmax": 1.5, "dmax": 0.5, "eps": 0.001})],
     "cross_entropy": _cross_entropy,
-    "fold": _windowed((2, 2, 2, 2, 2, 2)),
+    "fold": lambda s: _windowed(s, (2, 2, 2, 2, 2, 2)),
     "getitem": lambda s: product([[s.numbers(3, 4)]], list(options(index=_indices(s)))),
-    "labels_count": _labels(),
-    "labels_one_hot": _labels(),
-    "labels_weight": _labels(False, True),
+    "labels_count": _labels,
+    "labels_one_hot": _labels,
+    "labels_weight": lambda s: _labels(s, False, True),
     "linalg.cofactor_changes": _cofactor_changes,
     "linalg.cofactor_derivatives": lambda s: [([s.numbers(2, 1, 3, 3), s.numbers(*SQUARE)], {})],
-    "linalg.eig": _decomposed(SQUARE),
-    "linalg.eigh": _decomposed(SQUARE, symmetric=True),
+    "linalg.eig": lambda s: _decomposed(s, SQUARE),
+    "linalg.eigh": lambda s: _decomposed(s, SQUARE, symmetric=True),
     "linalg.expand_diagonal": lambda s: product(
         [[s.numbers(2, 3)]], list(options(rows=(3,), columns=(4,), offset=(0, 1)))
     ),
-    "linalg.qr": _decomposed(SQUARE, (4, 2), (2, 4), mode=("reduced", "complete")),
-    "linalg.svd": _decomposed(SQUARE, (4, 2), (2, 4), full_matrices=(False, True)),
-    "max_pool": _windowed(IMAGES),
-    "max_pool_argmax": _windowed(IMAGES),
-    "max_pool_backward": _max_pool_gradient(SMALL),
-    "max_pool_gather": _max_pool_gradient(IMAGES),
-    "max_unpool": _max_unpool(SMALL),
-    "max_unpool_backward": _max_unpool(IMAGES),
-    "moments": _normalization("x", "axis"),
-    "normalized": _normalization("x gamma beta mean inverse", "axis eps"),
-    "normalized_backward": _normalization("g x gamma mean inverse", "axis eps"),
-    "normalized_gamma_backward": _normalization("g x mean inverse", "axis eps shape"),
+    "linalg.qr": lambda s: _decomposed(s, SQUARE, (4, 2), (2, 4), mode=("reduced", "complete")),
+    "linalg.svd": lambda s: _decomposed(s, SQUARE, (4, 2), (2, 4), full_matrices=(False, True)),
+    "max_pool": lambda s: _windowed(s, IMAGES),
+    "max_pool_argmax": lambda s: _windowed(s, IMAGES),
+    "max_pool_backward": lambda s: _max_pool_gradient(s, SMALL),
+    "max_pool_gather": lambda s: _max_pool_gradient(s, IMAGES),
+    "max_unpool": lambda s: _max_unpool(s, SMALL),
+    "max_unpool_backward": lambda s: _max_unpool(s, IMAGES),
+    "moments": lambda s: _normalization(s, "x", "axis"),
+    "normalized": lambda s: _normalization(s, "x gamma beta mean inverse", "axis eps"),
+    "normalized_backward": lambda s: _normalization(s, "g x gamma mean inverse", "axis eps"),
+    "normalized_gamma_backward": lambda s: _normalization(s, "g x mean inverse", "axis eps shape"),
     "random_normal": _drawn,
     "random_uniform": _drawn,
     "representatives": _representatives,
     "scatter_add": _scattered,
     "setitem": _written,
-    "special.carlson": lambda s: product(
-        [[s.positive(3) for _ in range(3)]], list(options(i=(0, 1), j=(0, 1), k=(0, 1)))
-    ),
-    **dict.fromkeys([f"special.complex_{name}" for name in ("erf", "erfc", "loggamma", "wofz")], _complex()),
-    "special.complex_polygamma_of": _complex(n=(0, 1, 2)),
+    "special.carlson": lambda s: _positive(s, 3, i=(0, 1), j=(0, 1), k=(0, 1)),
+    **dict.fromkeys([f"special.complex_{name}" for name in ("erf", "erfc", "loggamma", "wofz")], _complex),
+    "special.complex_polygamma_of": lambda s: _complex(s, n=(0, 1, 2)),
     "special.elliptic_of": lambda s: product(
         [[s.positive(3), 0.5 * s.positive(3)]], list(options(n=(0, 1), power=(-0.5, 0.5)))
     ),
-    "special.kve_integral": lambda s: product(
-        [[s.positive(3), s.positive(3)]], list(options(m=(0, 1), k=(0, 1), nodes=(100,)))
-    ),
-    "special.yn_of": lambda s: product([[s.positive(3)]], list(options(n=(0, 1)))),
-    "standardize": _normalization("x mean inverse", "axis eps"),
-    "standardize_backward": _normalization("g direction inverse", "axis"),
+    "special.kve_integral": lambda s: _positive(s, 2, m=(0, 1), k=(0, 1), nodes=(100,)),
+    "special.yn_of": lambda s: _positive(s, 1, n=(0, 1)),
+    "standardize": lambda s: _normalization(s, "x mean inverse", "axis eps"),
+    "standardize_backward": lambda s: _normalization(s, "g direction inverse", "axis"),
     "stack": lambda s: product([[[s.numbers(2, 3), s.numbers(2, 3)]]], list(options(axis=(0, 1, -1)))),
     "sum_of_members": lambda s: [([s.numbers(3)], {"level": SimpleNamespace(size=3)})],
-    "sum_pool": _windowed(IMAGES),
-    "transposed_convolution": _convolution((2, 4, 2, 2), 2),
-    "unpool": _windowed(SMALL),
+    "sum_pool": lambda s: _windowed(s, IMAGES),
+    "transposed_convolution": lambda s: _convolution(s, (2, 4, 2, 2), 2),
+    "unpool": lambda s: _windowed(s, SMALL),
     "where": lambda s: [([s.mask(3, 4), s.numbers(3, 4), s.numbers(3, 4)], {})],
-    "windows": _windowed(IMAGES, fill=(0.0, -1.0)),
+    "windows": lambda s: _windowed(s, IMAGES, fill=(0.0, -1.0)),
 }
 """Samples of kernels whose arguments must be consistent."""

@@ -5,6 +5,7 @@ reductions that ignore NaN it becomes NaN.
 """
 
 import math
+from functools import partial
 from typing import Any
 
 from xpgrad import array_api as xp
@@ -27,35 +28,31 @@ def mask_of(a: Variable, where: Any) -> Any:
     return mask if mask.shape == a.shape else xp.broadcast_to(mask, shape=a.shape)
 
 
-def total(reduce: Function, neutral: float, combine: Function) -> Function:
-    """Return a sum or product that takes `where` and `initial`."""
-
-    def reduced(a: Any, where: Any = None, initial: Any = None, **options: Any) -> Any:
-        a = as_variable(a)
-        mask = mask_of(a, where)
-        y = reduce(a if mask is None else xp.where(mask, a, neutral), **options)
-        return y if given(initial) is None else combine(y, initial)
-
-    return reduced
+def _total(
+    reduce: Function, neutral: float, combine: Function, a: Any, where: Any = None, initial: Any = None, **options: Any
+) -> Any:
+    """Return a sum or product of the elements where the mask is true, and of `initial`."""
+    a = as_variable(a)
+    mask = mask_of(a, where)
+    y = reduce(a if mask is None else xp.where(mask, a, neutral), **options)
+    return y if given(initial) is None else combine(y, initial)
 
 
-def extremum(reduce: Function, combine: Function, name: str) -> Function:
-    """Return a maximum or minimum that takes `where` and `initial`, which share the gradient equally if they tie."""
-
-    def reduced(a: Any, where: Any = None, initial: Any = None, **options: Any) -> Any:
-        a = as_variable(a)
-        mask, initial = mask_of(a, where), given(initial)
-        if initial is None and mask is None:
-            return reduce(a, **options)
-        if initial is None:
-            raise ValueError(f"numpy.{name}: there may be no element where the mask is true; give initial= as well")
-        if not reduced_count(a.node.spec, options["axis"]):
-            return combine(xp.astype(xp.sum(a, **options), a.dtype), initial) * 0 + initial
-        if mask is not None:
-            a = xp.where(mask, a, _beyond(a, name))
-        return combine(reduce(a, **options), initial)
-
-    return reduced
+def _extremum(
+    reduce: Function, combine: Function, name: str, a: Any, where: Any = None, initial: Any = None, **options: Any
+) -> Any:
+    """Return a maximum or minimum; elements and `initial` that tie share the gradient equally."""
+    a = as_variable(a)
+    mask, initial = mask_of(a, where), given(initial)
+    if initial is None and mask is None:
+        return reduce(a, **options)
+    if initial is None:
+        raise ValueError(f"numpy.{name}: there may be no element where the mask is true; give initial= as well")
+    if not reduced_count(a.node.spec, options["axis"]):
+        return combine(xp.astype(xp.sum(a, **options), a.dtype), initial) * 0 + initial
+    if mask is not None:
+        a = xp.where(mask, a, _beyond(a, name))
+    return combine(reduce(a, **options), initial)
 
 
 def _beyond(a: Variable, name: str) -> Any:
@@ -126,15 +123,11 @@ def root(y: Any) -> Any:
     return xp.where(same, 0.0, xp.sqrt(xp.where(same, 1.0, y)))
 
 
-def test(reduce: Function, neutral: bool) -> Function:
+def _test(reduce: Function, neutral: bool, a: Any, where: Any = None, **options: Any) -> Any:
     """Return `all` or `any` of the elements where the mask is true."""
-
-    def reduced(a: Any, where: Any = None, **options: Any) -> Any:
-        a = as_variable(a)
-        mask = mask_of(a, where)
-        return reduce(a if mask is None else _replaced(a, mask, neutral), **options)
-
-    return reduced
+    a = as_variable(a)
+    mask = mask_of(a, where)
+    return reduce(a if mask is None else _replaced(a, mask, neutral), **options)
 
 
 def _replaced(a: Variable, mask: Variable, value: bool) -> Any:
@@ -151,24 +144,16 @@ def _without(a: Any, where: Any) -> Any:
     return xp.where(mask, to_floating(a), math.nan)
 
 
-def nan_total(reduce: Function, combine: Function) -> Function:
+def _nan_total(reduce: Function, combine: Function, a: Any, where: Any, initial: Any, **options: Any) -> Any:
     """Return a sum or product that ignores NaN."""
-
-    def reduced(a: Any, where: Any, initial: Any, *, dtype: Any, **options: Any) -> Any:
-        y = reduce(_without(a, where), dtype=dtype, **options)
-        return y if given(initial) is None else combine(y, initial)
-
-    return reduced
+    y = reduce(_without(a, where), **options)
+    return y if given(initial) is None else combine(y, initial)
 
 
-def nan_extremum(reduce: Function, combine: Function) -> Function:
+def _nan_extremum(reduce: Function, combine: Function, a: Any, where: Any, initial: Any, **options: Any) -> Any:
     """Return a maximum or minimum that ignores NaN."""
-
-    def reduced(a: Any, where: Any, initial: Any, **options: Any) -> Any:
-        y = reduce(_without(a, where), **options)
-        return y if given(initial) is None else combine(xp.where(xp.isnan(y), initial, y), initial)
-
-    return reduced
+    y = reduce(_without(a, where), **options)
+    return y if given(initial) is None else combine(xp.where(xp.isnan(y), initial, y), initial)
 
 
 def nan_mean(a: Any, axis: Any, keepdims: bool, where: Any) -> Any:
@@ -186,9 +171,9 @@ def nan_deviation(*args: Any) -> Any:
     return root(nan_variance(*args))
 
 
-SUM, PROD = total(xp.sum, 0, xp.add), total(xp.prod, 1, xp.multiply)
-MAX, MIN = extremum(xp.max, xp.maximum, "max"), extremum(xp.min, xp.minimum, "min")
-ALL, ANY = test(xp.all, True), test(xp.any, False)
-LOGADDEXP = total(ops.logsumexp, -math.inf, xp.logaddexp)
-NANSUM, NANPROD = nan_total(ops.nansum, xp.add), nan_total(ops.nanprod, xp.multiply)
-NANMAX, NANMIN = nan_extremum(ops.nanmax, xp.maximum), nan_extremum(ops.nanmin, xp.minimum)
+SUM, PROD = partial(_total, xp.sum, 0, xp.add), partial(_total, xp.prod, 1, xp.multiply)
+MAX, MIN = partial(_extremum, xp.max, xp.maximum, "max"), partial(_extremum, xp.min, xp.minimum, "min")
+ALL, ANY = partial(_test, xp.all, True), partial(_test, xp.any, False)
+LOGADDEXP = partial(_total, ops.logsumexp, -math.inf, xp.logaddexp)
+NANSUM, NANPROD = partial(_nan_total, ops.nansum, xp.add), partial(_nan_total, ops.nanprod, xp.multiply)
+NANMAX, NANMIN = partial(_nan_extremum, ops.nanmax, xp.maximum), partial(_nan_extremum, ops.nanmin, xp.minimum)
