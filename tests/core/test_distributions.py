@@ -28,7 +28,7 @@ MAX_LINES = {
     "xpgrad/optimizers/": 2_432,
     "xpgrad/training/": 1_599,
     "xpgrad/drawing/": 1_219,
-    "xpgrad/cli/": 2_488,
+    "xpgrad/cli/": 2_476,
     "xpgrad/hints.py": 189,
     "xpgrad/special/": 4_149,
     "xpgrad/distributions/": 2_670,
@@ -43,7 +43,7 @@ MAX_LINES = {
     "xpgrad/scipy/stats/": 454,
     "xpgrad/scipy/": 1_267,
     "xpgrad/programs/": 450,
-    "xpgrad/": 33_543,
+    "xpgrad/": 33_538,
 }
 """Blank ones are not counted; the first folder that fits counts. The chapters of SciPy have at most 6,000 together."""
 
