@@ -375,6 +375,10 @@ STATES = {
         "        c.prec = p[0]\n        return float(decimal.Decimal(1) / 3)", "h()", "p[0] = 2"),
     "an unpacked generator": ("a = [2.0]\ndef rows(): return (v for v in a)", "sum([*rows()]) * len({*rows()})",
         "a.append(3.0)"),
+    "what hides a descriptor": ("class D:\n    def __get__(self, o, t=None): return 2.0\nclass C: r = D()\nc = C()",
+        "c.r", "c.r = 3.0"),
+    "a class without a module": ("exec('class T(tuple): pass', space := {})\nt = space['T']((1.0,))\nt.k = 2.0", "t.k",
+        "t.k = 3.0"),
 }  # fmt: skip
 PLACES = {
     # How `f`, a function of one Variable, reads it.

@@ -27,7 +27,7 @@ from xpgrad.transforms.trace.guards.objects import ARRAY, BOX, OTHER, SIMPLE, TR
 from xpgrad.transforms.trace.guards.reads import BUILTINS, DESCRIPTORS, Reads, identifies
 from xpgrad.transforms.trace.guards.reflection import SPECIAL
 from xpgrad.transforms.trace.guards.stack import FRESH, HIDDEN, MIXED, UNSEEN, Token, Twin
-from xpgrad.transforms.trace.guards.trust import IMPURE, is_of_arrays, is_ours, is_trusted, module_of
+from xpgrad.transforms.trace.guards.trust import IMPURE, is_builtin, is_of_arrays, is_ours, is_trusted, module_of
 
 _NEW = list, dict, tuple, set, frozenset, sorted, len, float, int, bool, str, sum, any, all, abs, round, range
 NEW = frozenset(map(id, (*_NEW, math.copysign, isinstance)))
@@ -282,7 +282,7 @@ class Calls(Reads):
             self._draws(f, args)
         if f in (*GETTERS, functools.partial) and not any(isinstance(x, Token) or kind_of(x) is TRACED for x in args):
             return self.like(f(*sh.given, **sh.keywords))
-        if not is_ours(f.__module__) and f.__module__ != "builtins" and not called:
+        if not is_ours(f.__module__) and not is_builtin(f) and not called:
             return Token(True, self._danger(f, args), f)
         return self._picked(sh, f, args)
 

@@ -16,7 +16,7 @@ from xpgrad.transforms.trace.guards.guard import ABSENT, READ, Guard, contents, 
 from xpgrad.transforms.trace.guards.numbers import Numbers
 from xpgrad.transforms.trace.guards.objects import ARRAY, BOX, OTHER, SIMPLE, TRACED, VIEW, is_inside, kind_of
 from xpgrad.transforms.trace.guards.stack import FRESH, HIDDEN, UNSEEN, Token, Twin
-from xpgrad.transforms.trace.guards.trust import is_closed, is_of_arrays, is_ours
+from xpgrad.transforms.trace.guards.trust import is_builtin, is_closed, is_of_arrays, is_ours
 
 CLASS_KINDS = frozenset(["attribute", "method", "class attribute", "inherited"])
 COUNTED = int, float
@@ -180,7 +180,7 @@ class Facts:
         if id(kind) in self.made:
             for base in kind.__bases__ if name not in vars(kind) else ():
                 self.of_class(base, name)
-        elif not isinstance(found, objects.SLOTS) and not is_ours(kind.__module__) and kind.__module__ != "builtins":
+        elif not isinstance(found, objects.SLOTS) and not is_ours(kind.__module__) and not is_builtin(kind):
             self.read("of class", kind, name, found)
 
     def write(self, kind: str, owner: Any, key: Any) -> None:

@@ -107,7 +107,7 @@ READ: dict[str, Callable[[Any, Any], Any]] = {
     "inherited": lambda o, k: inherited(type(o), k),
     "of class": inherited,
     "above": above,
-    "own": lambda o, k: vars(o).get(k, ABSENT),
+    "own": lambda o, k: getattr(o, "__dict__", {}).get(k, ABSENT),
     "class": lambda o, k: type(o),
     "cell": lambda o, k: o.cell_contents,
     "item": _item,

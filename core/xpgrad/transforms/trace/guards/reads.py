@@ -3,6 +3,7 @@
 import collections
 import contextvars
 import functools
+import inspect
 import re
 import types
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +17,7 @@ from xpgrad.transforms.trace.guards.facts import COUNTED, Facts
 from xpgrad.transforms.trace.guards.guard import ABSENT, READ, contents, inherited, name_of, same
 from xpgrad.transforms.trace.guards.objects import ARRAY, BOX, OTHER, SIMPLE, TRACED, VIEW, is_inside, kind_of
 from xpgrad.transforms.trace.guards.stack import FRESH, HIDDEN, MIXED, UNSEEN, Token
-from xpgrad.transforms.trace.guards.trust import FIXED, is_ours, is_trusted, module_of
+from xpgrad.transforms.trace.guards.trust import FIXED, is_builtin, is_ours, is_trusted, module_of
 
 SETTINGS = frozenset(["name", "initializer", "update_rule", "requires_grad", "label"])
 """Attributes of a Variable that are no part of a program."""
@@ -68,7 +69,7 @@ class Reads(Facts):
             return self._of_variable(sh, o, name)
         if kind is ARRAY:
             return self._of_array(o, name)
-        if (kind in (BOX, VIEW, SIMPLE) and type(o).__module__ == "builtins") or isinstance(o, objects.CONSTANT):
+        if (kind in (BOX, VIEW, SIMPLE) and is_builtin(type(o))) or isinstance(o, objects.CONSTANT):
             return getattr(o, name, ABSENT)
         if name == "__dict__":
             space = getattr(o, "__dict__", ABSENT)
@@ -91,8 +92,7 @@ class Reads(Facts):
             )
 
     def _of_variable(self, sh: Any, o: Any, name: str) -> Any:
-        own = getattr(o, "__dict__", None)
-        if own is not None and name in own:
+        if name in (own := getattr(o, "__dict__", {})):
             return self.read("attribute", o, name, own[name])
         if isinstance(o, Variable) and not is_inside(o) and o._array is not None:
             if name in SETTINGS:
@@ -132,8 +132,7 @@ class Reads(Facts):
         if isinstance(inherited(kind, "__getattribute__"), types.FunctionType):
             return self._waiting(sh)
         if hasattr(type(found), "__get__") and not isinstance(found, (*objects.FUNCTIONS, *objects.SLOTS)):
-            data = hasattr(type(found), "__set__")
-            if data or name not in getattr(o, "__dict__", ()):
+            if inspect.isdatadescriptor(found) or name not in getattr(o, "__dict__", ()):
                 return self._of_descriptor(sh, o, name, found)
             if isinstance(found, functools.cached_property):
                 self.read("own", o, name, vars(o)[name])
@@ -183,23 +182,21 @@ class Reads(Facts):
             return value
         if not is_ours(module) and not is_ours(module_of(code)):
             self.read("class attribute" if plain and not isinstance(o, type) else "inherited", o, name, found)
-        if isinstance(found, functools.cached_property):
-            self.read("own", o, name, vars(o).get(name, ABSENT))
+        if not inspect.isdatadescriptor(found):  # what is put into the object comes before it
+            self.read("own", o, name, READ["own"](o, name))
         return self._waiting(sh)
 
     def _missing(self, sh: Any, o: Any, name: str) -> Any:
-        kind = type(o)
-        if is_ours(kind.__module__):
+        if is_ours(type(o).__module__):
             return self._waiting(sh)
-        hook = inherited(kind, "__getattr__")
+        hook = inherited(type(o), "__getattr__")
         if hook in (dict.__getitem__, dict.get):
             return self.item(sh, o, name)
         if hook is not ABSENT and (not isinstance(hook, types.FunctionType) or is_trusted(module_of(hook))):
             return self.read("attribute", o, name, getattr(o, name, ABSENT))
         self.read("class attribute" if isinstance(hook, types.FunctionType) else "inherited", o, "__getattr__", hook)
         self.read("inherited", o, name, ABSENT)
-        if hasattr(o, "__dict__"):
-            self.read("own", o, name, vars(o).get(name, ABSENT))
+        self.read("own", o, name, READ["own"](o, name))
         return self._waiting(sh)
 
     @staticmethod
@@ -245,7 +242,7 @@ class Reads(Facts):
             return
         if kind_of(x) is not OTHER or isinstance(x, (type, types.FunctionType)):
             return
-        if is_ours(type(x).__module__) or type(x).__module__ == "builtins" or id(x) in self.made:
+        if is_ours(type(x).__module__) or is_builtin(type(x)) or id(x) in self.made:
             return
         self.locked |= "__enter__" in names and type(x).__module__ in ("_thread", "threading")
         for name in names:

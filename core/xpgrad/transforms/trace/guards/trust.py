@@ -108,6 +108,11 @@ def is_ours(module: str | None) -> bool:
     return top == LIBRARY or (top.startswith("xpgrad_") and top in _plugins())
 
 
+def is_builtin(kind: type) -> bool:
+    """Return whether a class is part of Python; one made without a module's name, on the heap, claims to be."""
+    return not kind.__flags__ & 1 << 9 and kind.__module__ == "builtins"
+
+
 @functools.cache
 def _plugins() -> frozenset[str]:
     """Return the packages of the installed plugins, and of this library's distributions without a plugin."""
