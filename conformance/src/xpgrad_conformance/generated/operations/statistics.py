@@ -219,7 +219,8 @@ def spread_of(name: str) -> Operation:
     plain = getattr(np, name)
 
     def reference(x: Any, *, correction: float = 0.0, **given: Any) -> Any:
-        return plain(x, ddof=correction, **given)
+        found = np.asarray(plain(x, ddof=correction, **given))
+        return found if correction * found.size < x.size else np.full_like(found, np.nan)
 
     def samples(draw: Draw) -> Iterator[Sample]:
         def make(shape: tuple[int, ...], axes: tuple[str, ...], layout: str) -> Argument:
