@@ -15,6 +15,7 @@ from xpgrad_numpy.kernels import KERNELS
 from xpgrad_numpy.kernels.gathers import scatter_add
 from xpgrad_numpy.kernels.indexing import INDEXING
 from xpgrad_numpy.kernels.joint import Joint, joint
+from xpgrad_numpy.kernels.rows import POINTWISE
 from xpgrad_numpy.namespace import NAMESPACE, at_once, is_whole
 from xpgrad_numpy.writers import INTO, WRITERS
 
@@ -30,6 +31,8 @@ _NETWORKS = {
     *("softmax_from_log", "softmax_from_log_x", "standardize", "standardize_backward", "transposed_convolution"),
 }
 """Kernels of `xpgrad.functions`, by their names in `xpgrad_numpy.kernels`, that compute their results in new arrays."""
+_ONLY_IN_C = frozenset(("cumulative_prod.x", "normalized.gamma", "prod.x"))
+"""Gradients whose kernels decline until they are compiled."""
 _CHAPTERS = (
     "creation",
     "elementwise",
@@ -161,16 +164,38 @@ def is_elementwise(function: Kernel) -> bool:
     return own and function.__name__ in _ELEMENTWISE
 
 
+def _accepting(kernel: Kernel, rule: Kernel, *args: Any) -> Any:
+    """Return what a kernel or a rule returns, in new memory."""
+    found = kernel(*args)
+    if found is not NotImplemented:
+        return found
+
+    def own(g: Array) -> Array:
+        return g.copy() if any(isinstance(a, np.ndarray) and np.may_share_memory(g, a) for a in args) else g
+
+    found = rule(*args)
+    return tuple(map(own, found)) if isinstance(found, tuple) else own(found)
+
+
 class NumPyPrograms(Programs):
     """NumPy in compiled programs and in blocks."""
 
     def is_fresh(self, function: Kernel) -> bool:
         """Return whether the results of a function are in new memory, as for ufuncs and many other functions."""
-        if type(function) is np.ufunc:
+        if type(function) is np.ufunc or getattr(function, "func", None) is _accepting:
             return True
         if getattr(function, "__self__", None) is self.backend and function.__name__ == "asarray":
             return True
         return is_fresh(function)
+
+    def replacement(self, name: str, rule: Kernel | None) -> Kernel | None:
+        """Return eager's kernel; for one that exists only in C it or the rule, or None where the rule is better."""
+        found = super().replacement(name, rule)
+        if found is None or rule is None:
+            return found
+        if name.replace(".", "_") in POINTWISE or name == "normalized.together":
+            return None
+        return functools.partial(_accepting, found, rule) if name in _ONLY_IN_C else found
 
     def writer(self, function: Kernel) -> Kernel | None:
         """Return ufuncs of one result, and the kernels that are like them, as functions that take ``out=``."""

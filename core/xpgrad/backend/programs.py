@@ -45,6 +45,13 @@ class Programs:
         """
         return name in WRITERS and any(hasattr(kind, "__array_function__") for kind in self.backend.array_types)
 
+    def replacement(self, name: str, rule: Kernel | None) -> Kernel | None:
+        """Return the kernel that programs call in place of a default body or of a rule, or None; by default eager's.
+
+        Two traces of a function must contain the same calls: a kernel that declines until it is compiled needs another.
+        """
+        return self.backend.xp.find(name)
+
     def writer(self, function: Callable[..., Any]) -> Callable[..., Any] | None:
         """Return a variant of an elementwise function that accepts ``out=``, an array for its result, or None.
 

@@ -12,8 +12,9 @@ import xpgrad
 from xpgrad import array_api as xp
 from xpgrad import functions as F
 from xpgrad.backend.kernels import table
+from xpgrad.transforms import grad
 from xpgrad_c.toolchain import toolchain
-from xpgrad_numpy.kernels import channels, neural, normalization, rows
+from xpgrad_numpy.kernels import channels, neural, normalization, rows, scans
 from xpgrad_numpy.kernels.elementwise import ELEMENTWISE
 
 pytestmark = needs_compiler
@@ -220,6 +221,32 @@ def test_raw_and_recorded_gradients_have_the_same_bits(rng: np.random.Generator,
         return gx.array if gx is not None else None
 
     np.testing.assert_array_equal(gradient(False), gradient(True), strict=True)
+
+
+@pytest.mark.usefixtures("_compiled")
+def test_programs_are_the_same_before_and_after_kernels_are_compiled(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x, rows_of = rng.standard_normal((4, 6, 2, 2), np.float32), (np.ones(6, np.float32), np.zeros(6, np.float32))
+    functions = [
+        *(F.elu, F.leaky_relu, F.softplus, F.hard_sigmoid, F.clipped_relu, lambda x: F.swish(x, 0.5)),
+        *(lambda x: F.huber_loss(x, 0.5 * x, 1.0), lambda x: F.batch_normalization(x, *rows_of)),
+        *(lambda x: F.group_normalization(x, 2, *rows_of), lambda x: F.layer_normalization(x[:, :, 0, 0], *rows_of)),
+        *(lambda x: xp.prod(x, axis=-1), lambda x: xp.cumulative_prod(x, axis=-1)),
+    ]
+
+    def calls() -> list[list[str]]:
+        steps = [grad(lambda x, f=f: xp.sum(f(x))) for f in functions]
+        return [[call.name for call in xpgrad.compile(step, executor="python").program(x).calls] for step in steps]
+
+    monkeypatch.setattr(scans, "LEAST", 1)
+    scans.build()
+    rows.library(x.dtype).wait()
+    ready = calls()
+    for module in (rows, channels, neural, normalization):
+        monkeypatch.setattr(module, "run", lambda *args: NotImplemented)
+    monkeypatch.setattr(scans, "loops", lambda dtype: None)
+    assert calls() == ready
 
 
 @pytest.mark.usefixtures("_compiled")

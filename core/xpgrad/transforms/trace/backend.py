@@ -2,13 +2,13 @@
 
 import functools
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad.backend import random
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.indexing import BASIC
-from xpgrad.backend.kernels import Declaration
+from xpgrad.backend.kernels import Declaration, table
 from xpgrad.backend.programs import programs_of
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import TraceError
@@ -40,10 +40,6 @@ class TraceBackend(TransformedBackend):
         self._is_writer = functools.cache(lambda name: programs_of(base).writes(name))  # looked up at each call
         leave_out(base.follow)
 
-    def overrides(self) -> Mapping[str, Kernel]:
-        """Return the base's own kernels, recorded."""
-        return {name: self.recorded(name, kernel) for name, kernel in self.base.overrides().items()}
-
     # Functions
 
     def operator(self, name: str, function: Kernel) -> Kernel:
@@ -55,8 +51,10 @@ class TraceBackend(TransformedBackend):
         return self.recorded(name, self.base.follow(function))
 
     def replacement(self, name: str) -> Kernel | None:
-        """Return the base's replacement of a kernel, recorded, or None."""
-        found = self.base.xp.find(name)
+        """Return the base's replacement of a kernel in programs, recorded, or None."""
+        declaration = table.declared[name]
+        rule = None if declaration.rule is None else self.base.xp.reference(declaration)
+        found = programs_of(self.base).replacement(name, rule)
         return None if found is None else self.recorded(name, self.base.follow(found))
 
     def declared_kernel(self, declaration: Declaration, body: Kernel | None) -> Kernel:
