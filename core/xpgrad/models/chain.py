@@ -38,7 +38,7 @@ class Chain(Link):
             if name in self.__dict__.get("_children", ()):
                 value.name = name
             else:
-                self._warn_unregistered(name, type(value).__name__)
+                self._check_registered(name, value)
         elif name in self.__dict__.get("_children", ()):
             raise TypeError(
                 f"{type(self).__name__}.{name}: expected a link in place of a link, got {type(value).__name__}; delete "

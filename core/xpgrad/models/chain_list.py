@@ -30,8 +30,7 @@ class ChainList(Link, MutableSequence[Any]):
                     f"{type(self).__name__}.{name}: the links of a ChainList have no names; append it to the list, or "
                     "derive from Chain"
                 )
-            if value not in self.__dict__.get("_children", ()):
-                self._warn_unregistered(name, type(value).__name__)
+            self._check_registered(name, value)
         super().__setattr__(name, value)
 
     def __getitem__(self, index: Any) -> Any:

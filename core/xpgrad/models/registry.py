@@ -80,7 +80,7 @@ class Registry:
             if self._within_init_scope:
                 self._register(name, value)
             elif name not in self.__dict__.get("_params", ()):
-                self._warn_unregistered(name, "Parameter")
+                self._check_registered(name, value)
         elif name in self.__dict__.get("_params", ()):
             self._check_stand_in(name, value)
         super().__setattr__(name, value)
@@ -104,16 +104,23 @@ class Registry:
                 f"link.{name}.array, or delete the attribute first"
             )
 
-    def _warn_unregistered(self, name: str, what: str, level: int = 3) -> None:
+    def _has(self, value: Any) -> bool:
+        return any(self.__dict__[name] is value for name in self._params) or any(
+            child is value or child._has(value) for _, child in self._named_children()
+        )
+
+    def _check_registered(self, name: str, value: Any, level: int = 3) -> None:
+        """Warn if a parameter or link is not part of this link, under any name."""
         if not self._link_ready:
             raise self._not_initialized()
-        warnings.warn(
-            f"{type(self).__name__}.{name}: a {what} assigned outside of init_scope() belongs to no model: optimizers "
-            f"and serializers do not see it. Assign it within `with self.init_scope():`, or put it in a tuple if it "
-            "shall stay outside",
-            UserWarning,
-            stacklevel=level,
-        )
+        if not self._has(value):
+            warnings.warn(
+                f"{type(self).__name__}.{name}: a {type(value).__name__} assigned outside of init_scope() belongs to "
+                "no model: optimizers and serializers do not see it. Assign it within `with self.init_scope():`, or "
+                "put it in a tuple if it shall stay outside",
+                UserWarning,
+                stacklevel=level,
+            )
 
     def _not_initialized(self) -> RuntimeError:
         name = type(self).__name__

@@ -163,3 +163,5 @@ def test_outside_of_the_scope_there_is_a_warning(value):
         net.extra = value
     assert not [path for path, _ in net.namedparams() if "extra" in path]
     net.kept_outside = (value,)
+    for registered in (*net.params(), *net.links(skipself=True)):
+        net.shared = registered

@@ -118,20 +118,20 @@ def _set_loss_scale(variable: Variable, scale: float | None) -> None:
 
 
 _loss_scale: Any = vars(Variable)["_loss_scale"]
-_warn: Callable[..., None] = Link._warn_unregistered
+_check: Callable[..., None] = Link._check_registered
 
 
-def _warn_unregistered(link: Link, name: str, what: str) -> None:
+def _check_registered(link: Link, name: str, value: Any) -> None:
     """Warn of a parameter or link outside of `init_scope`; before `__init__` of the base class it is an attribute."""
     if link._link_ready:
-        _warn(link, name, what, 4)
+        _check(link, name, value, 4)
 
 
 MEMBERS: tuple[tuple[Any, str, Any], ...] = (
     (convert, "_stacked", converters.stacked),
     (GradientMethod, "_differentiate", _differentiate_anew),
     (FunctionAdapter, "_check_types", FunctionNode._check_types),
-    (Link, "_warn_unregistered", _warn_unregistered),
+    (Link, "_check_registered", _check_registered),
     (Link, "from_params", staticmethod(_from_params)),
     (LocalConfig, "__init__", _local_config),
     (Optimizer, "check_nan_in_grads", _warn_of_nan_in_grads),
