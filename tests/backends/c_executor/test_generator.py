@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from tests.backends.c_executor.written_groups import (
     COMPILER,
-    NAMES,
     Compiled,
-    Writer,
     interpreted,
     random_group,
     vector_math,
 )
+from tests.backends.fusion.reference import function
+from tests.backends.fusion.written import Writer
 from tests.turn import half_of
 
 from xpgrad_c.functions import ROWS, kind
@@ -71,13 +71,10 @@ def test_real_function_is_within_four_units_in_the_last_place_of_numpy(op, dtype
         pairs = np.meshgrid(arrays[0][:54], arrays[0][:54])
         arrays = [np.concatenate([x.ravel(), rng.permutation(arrays[0])]) for x in pairs]
     writer = Writer(1, arrays[0].size)
-    fused = writer.fused(writer.write(op, *map(writer.load, arrays)))
+    fused = writer.fused(writer(op, *map(writer.load, arrays)))
     (y,) = Compiled(fused, tmp_path)(arrays)
     with np.errstate(all="ignore"):
-        if op in ERFS:
-            expected = ERFS[op](arrays[0].astype(float)).astype(dtype)
-        else:
-            expected = (NAMES.get(op) or getattr(np, op))(*arrays)
+        expected = ERFS[op](arrays[0].astype(float)).astype(dtype) if op in ERFS else function(op)(*arrays)
     if expected.dtype == bool:
         assert (y == expected).all()
     else:
@@ -100,7 +97,7 @@ def test_functions_of_whole_numbers_are_numpys(dtype, tmp_path):
     for op, row in ROWS.items():
         unsigned = op in ("negative", "abs") and dtype.startswith("u")
         if getattr(row, kind(loads[0].dtype)) is not None and not unsigned:
-            results.append(writer.write(op, *loads[: 2 if op in BINARY else 1]))
+            results.append(writer(op, *loads[: 2 if op in BINARY else 1]))
     assert len(results) > 15
     for result in list(results[:4]):
         results.append(writer.cast(result, dtype="float32"))
@@ -204,7 +201,7 @@ def test_sum_of_negative_zeros_and_largest_of_nan_are_numpys(size, tmp_path):
     x = np.full(size, -0.0)
     writer = Writer(1, size)
     load = writer.load(x)
-    compiled = Compiled(writer.fused(*(writer.write(op, load, level="one") for op in ("sum", "max", "min"))), tmp_path)
+    compiled = Compiled(writer.fused(*(writer(op, load, level="one") for op in ("sum", "max", "min"))), tmp_path)
     assert [bool(np.signbit(y)) for y in np.ravel(compiled([x]))] == [
         bool(np.signbit(f(x))) for f in (np.sum, np.max, np.min)
     ]

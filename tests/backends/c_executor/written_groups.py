@@ -7,25 +7,14 @@ import shutil
 import subprocess
 
 import numpy as np
+from tests.backends.fusion.reference import evaluate
+from tests.backends.fusion.written import Writer
 
-from xpgrad.transforms.trace.calls import Value
 from xpgrad_c.generator import FLAGS, LIBRARIES, PLACEHOLDER, generate
-from xpgrad_fusion.group import Fused
-from xpgrad_fusion.statements import Statement, level_of
 
 COMPILER = shutil.which("cc") or shutil.which("gcc")
 QUIET = "-Wno-unused-variable", "-Wno-psabi", "-Wno-aggressive-loop-optimizations"
 """Warnings that are no faults: vectors wider than the processor's, and a loop that is said to pass its 48 levels."""
-AXES = {"point": (True, True), "row": (True, False), "column": (False, True), "one": (False, False)}
-COMPARISONS = frozenset(["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"])
-TESTS = frozenset(["isnan", "isinf", "isfinite", "signbit", "logical_not", "logical_and", "logical_or", "logical_xor"])
-NAMES = {
-    "pow": np.power,
-    "atan2": np.arctan2,
-    "round": np.round,
-    "bitwise_invert": np.invert,
-    **{f"a{name}": getattr(np, f"arc{name}") for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
-}
 _COUNTER = itertools.count()
 
 
@@ -39,100 +28,9 @@ def vector_math():
     return not subprocess.run(command, input=text, text=True, capture_output=True, check=False).returncode
 
 
-class Writer:
-    """Writes a group statement by statement; operands that are numbers become constants."""
-
-    def __init__(self, rows, columns):
-        self.rows, self.columns = rows, columns
-        self.statements, self.inputs, self.arrays, self.levels = [], [], [], {}
-
-    def __getattr__(self, op):
-        return lambda *operands, **options: self.write(op, *operands, **options)
-
-    def write(self, op, *operands, dtype=None, level=None, value=None):
-        first = next(item for item in operands[::-1] if isinstance(item, Statement)) if operands else None
-        operands = tuple(item if isinstance(item, Statement) else self.constant(item, first.dtype) for item in operands)
-        if dtype is None:
-            dtype = "bool" if op in COMPARISONS | TESTS else first.dtype
-        made = Statement(op, operands, dtype, level or level_of(operands), value)
-        self.statements.append(made)
-        return made
-
-    def constant(self, value, dtype="float32"):
-        return self.write("constant", dtype=dtype, level="one", value=value)
-
-    def load(self, array, level="point"):
-        number = self.array(array, level)
-        return self.write("load", dtype=str(array.dtype), level=level, value=number)
-
-    def array(self, array, level="array"):
-        value = Value(None)
-        self.inputs.append(value)
-        self.levels[value] = level
-        self.arrays.append(np.ascontiguousarray(array))
-        return len(self.inputs) - 1
-
-    def element(self, number, index):
-        return self.write("element", dtype=str(self.arrays[number].dtype), level="one", value=(number, index))
-
-    def scatter(self, size, indices, *operands):
-        return self.write("scatter", *operands, level="array", value=(size, tuple(indices)))
-
-    def fused(self, *results, levels=()):
-        """Return the group; `levels` are the levels of the outputs where they differ from the results."""
-        outputs = [Value(None) for _ in results]
-        found = [item.level for item in results]
-        found[: len(levels)] = levels
-        self.levels.update(zip(outputs, found, strict=True))
-        return Fused(
-            rows=self.rows,
-            columns=self.columns,
-            inputs=tuple(self.inputs),
-            outputs=tuple(outputs),
-            levels=self.levels,
-            statements=tuple(self.statements),
-            results=tuple(results),
-            calls=(),
-        )
-
-
-def shape(fused, level):
-    return tuple(size if there else 1 for size, there in zip((fused.rows, fused.columns), AXES[level], strict=True))
-
-
 def interpreted(fused, arrays):
-    """Return the result of a group, statement by statement in NumPy."""
-    found = {}
-    for item in fused.statements:
-        given = [found[operand] for operand in item.operands]
-        if item.op == "load":
-            made = arrays[item.value].reshape(shape(fused, item.level))
-        elif item.op == "element":
-            made = arrays[item.value[0]].reshape(-1)[item.value[1]].reshape(1, 1)
-        elif item.op == "constant":
-            made = np.full((1, 1), item.value, item.dtype)
-        elif item.op == "scatter":
-            made = np.zeros(item.value[0], item.dtype)
-            for index, x in zip(item.value[1], given, strict=True):
-                made[index] += x[0, 0]
-        elif item.op in ("sum", "prod", "max", "min"):
-            (x,) = given
-            wanted = shape(fused, item.level)
-            axes = tuple(i for i in (0, 1) if x.shape[i] != wanted[i] and x.shape[i] > 1)
-            x = x.astype(item.dtype)
-            made = getattr(np, item.op)(x, axis=axes, keepdims=True).astype(item.dtype) if axes else x
-        elif item.op in ("cast", "copy"):
-            made = given[0].astype(item.dtype)
-        else:
-            made = NAMES.get(item.op) or getattr(np, item.op)
-            made = made(*given).astype(item.dtype, copy=False)
-        found[item] = made
-    made = []
-    for output, result in zip(fused.outputs, fused.results, strict=True):
-        level = fused.levels[output]
-        x = found[result]
-        made.append((x if level == "array" else np.broadcast_to(x, shape(fused, level))).reshape(-1))
-    return made
+    """Return the results of a group, statement by statement in NumPy, as the arrays of one axis that C writes."""
+    return [y.reshape(-1) for y in evaluate(fused, *arrays)]
 
 
 class Compiled:
@@ -155,9 +53,8 @@ class Compiled:
         fused, source = self.fused, self.source
         outputs = []
         for output, result in zip(fused.outputs, fused.results, strict=True):
-            level = fused.levels[output]
-            size = result.value[0] if level == "array" else int(np.prod(shape(fused, level)))
-            outputs.append(np.full(size * np.dtype(result.dtype).itemsize, 0xFF, np.uint8).view(result.dtype))
+            count = output.spec.size * np.dtype(result.dtype).itemsize
+            outputs.append(np.full(count, 0xFF, np.uint8).view(result.dtype))
         addresses = [array.ctypes.data for array in [*arrays, *outputs]]
         pointers = (ctypes.c_void_p * len(addresses))(*addresses)
         partials = Memory(source.partials)
@@ -194,8 +91,7 @@ def random_group(rng, rows, columns, count):
         return rng.integers(0, 2, size).astype(bool) if dtype == "bool" else rng.integers(0, 9, size).astype(dtype)
 
     for level in ("point", "point", "row", "column", "one"):
-        size = (rows if AXES[level][0] else 1) * (columns if AXES[level][1] else 1)
-        early.append(writer.load(data(size), level))
+        early.append(writer.load(data(writer.shape(level)), level))
     number = writer.array(data(11))
     early.append(writer.element(number, int(rng.integers(11))))
     for _ in range(count):
@@ -244,18 +140,18 @@ def _reduction(rng, writer, x, early, late):
     ends = x in late or (x.level in ("point", "row") and level != "row" and writer.rows > 1)
     if x.op in ("sign", "cast") and any(item in late for item in x.operands):
         ends = True
-    return writer.write(op, x, level=level), late if ends else early
+    return writer(op, x, level=level), late if ends else early
 
 
 def _unary(rng, writer, x):
     if x.dtype == "bool":
-        return writer.write(rng.choice(["logical_not", "bitwise_invert"]), x)
+        return writer(rng.choice(["logical_not", "bitwise_invert"]), x)
     names = ["negative", "abs", "square", "sign", "logical_not", "isnan"]
     if x.dtype.startswith("float"):
         names += ["floor", "isfinite", "signbit"]
     elif x.dtype.startswith("u"):
         names = ["square", "logical_not", "bitwise_invert"]
-    return writer.write(rng.choice(names), x)
+    return writer(rng.choice(names), x)
 
 
 def _binary(rng, writer, x, other, bools):
@@ -265,4 +161,4 @@ def _binary(rng, writer, x, other, bools):
         names = ["add", "subtract", "multiply", "maximum", "minimum", "less", "equal", "logical_and"]
         if bools and rng.random() < 0.3:
             return writer.where(bools[int(rng.integers(len(bools)))], x, other)
-    return writer.write(rng.choice(names), x, other)
+    return writer(rng.choice(names), x, other)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from tests.backends.c_executor.groups_to_compile import needs_compiler
+from tests.backends.fusion.written import Writer
 
 import xpgrad
 import xpgrad_chx
@@ -21,18 +22,11 @@ def made(*values):
 @pytest.fixture
 def function(tmp_path, monkeypatch):
     """The compiled function of a product and a sum, whose fallback says that it was called."""
-    from xpgrad.transforms.trace.calls import Value
-    from xpgrad_fusion.group import Fused
-    from xpgrad_fusion.statements import Statement
-
     monkeypatch.setenv("XPGRAD_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("XPGRAD_CODEGEN", raising=False)
-    x, y, out = (Value(BACKEND.spec(made(np.ones((3, 5)))[0])) for _ in range(3))
-    loads = tuple(Statement("load", (), "float32", "point", i) for i in range(2))
-    product = Statement("multiply", loads, "float32", "point")
-    total = Statement("add", (product, loads[0]), "float32", "point")
-    levels = dict.fromkeys((x, y, out), "point")
-    fused = Fused(1, 15, (x, y), (out,), levels, (*loads, product, total), (total,), ())
+    writer = Writer(3, 5)
+    x, y = writer.drawn(), writer.drawn()
+    fused = writer.fused(writer.add(writer.multiply(x, y), x), spec_of=lambda array: BACKEND.spec(made(array)[0]))
     groups = CompiledGroups(BACKEND)
     group = groups(fused, lambda *arrays: ("fallback",))
     groups.start()

@@ -5,12 +5,23 @@ import numpy as np
 from xpgrad.transforms.trace.passes.buffers import buffers
 from xpgrad_fusion.fuse import fuse
 from xpgrad_fusion.group import Fused
+from xpgrad_fusion.statements import REDUCTIONS
 
 NAMES = {
     "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan", "atanh": "arctanh",
-    "atan2": "arctan2", "bitwise_invert": "invert", "pow": "power", "round": "rint",
+    "atan2": "arctan2", "bitwise_invert": "invert", "pow": "power",
 }  # fmt: skip
-ERRORS = {"erf": "erf", "erfc": "erfc"}
+SPACES = {"point": (True, True), "row": (True, False), "column": (False, True), "one": (False, False)}
+"""Which axes, of the rows and of the columns, the array of a statement has."""
+
+
+def function(op):
+    """Return NumPy's or SciPy's function of this name in the standard."""
+    if op in ("erf", "erfc"):
+        from scipy import special
+
+        return getattr(special, op)
+    return getattr(np, NAMES.get(op, op))
 
 
 def evaluate(fused, *arrays):
@@ -19,21 +30,24 @@ def evaluate(fused, *arrays):
     with np.errstate(all="ignore"):
         for statement in fused.statements:
             found[statement] = value(fused, statement, [found[item] for item in statement.operands], arrays)
-    shape = {"point": (fused.rows, fused.columns), "row": (fused.rows, 1), "column": (1, fused.columns), "one": (1, 1)}
     outputs = []
     for output, result in zip(fused.outputs, fused.results, strict=True):
         level = fused.levels[output]
-        made = found[result] if level == "array" else np.broadcast_to(found[result], shape[level])
+        made = found[result] if level == "array" else np.broadcast_to(found[result], space(fused, level))
         outputs.append(np.array(made.reshape(output.spec.shape)))
     return tuple(outputs)
+
+
+def space(fused, level):
+    """Return the shape of the arrays of statements at a level."""
+    return tuple(n if whole else 1 for n, whole in zip((fused.rows, fused.columns), SPACES[level], strict=True))
 
 
 def value(fused, statement, operands, arrays):
     """Return the array of one statement."""
     op, dtype = statement.op, np.dtype(statement.dtype)
-    shape = {"point": (fused.rows, fused.columns), "row": (fused.rows, 1), "column": (1, fused.columns), "one": (1, 1)}
     if op == "load":
-        return np.asarray(arrays[statement.value]).reshape(shape[statement.level])
+        return np.asarray(arrays[statement.value]).reshape(space(fused, statement.level))
     if op == "element":
         number, place = statement.value
         return np.asarray(arrays[number]).reshape(-1)[place].reshape(1, 1)
@@ -42,25 +56,15 @@ def value(fused, statement, operands, arrays):
     if op == "scatter":
         size, places = statement.value
         made = np.zeros(size, dtype)
-        for place, operand in zip(places, operands, strict=True):
-            made[place] += operand[0, 0]
+        np.add.at(made, list(places), [operand[0, 0] for operand in operands])
         return made
-    if op in ("sum", "prod", "max", "min"):
+    if op in REDUCTIONS:
         axis = {"row": (1,), "column": (0,), "one": (0, 1)}[statement.level]
-        given = {} if op in ("max", "min") else {"dtype": dtype}
-        return getattr(np, op)(operands[0], axis=axis, keepdims=True, **given)
-    if op == "where":
-        made = np.where(*operands)
-    elif op in ("cast", "copy"):
-        made = operands[0].astype(dtype)
-    elif op in ERRORS:
-        from scipy import special
-
-        made = getattr(special, op)(operands[0])
-    else:
-        made = getattr(np, NAMES.get(op, op))(*operands)
+        wide = operands[0].astype("float64" if dtype == "float32" else dtype)
+        return function(op)(wide, axis=axis, keepdims=True).astype(dtype)
+    made = operands[0].astype(dtype) if op in ("cast", "copy") else function(op)(*operands)
     assert made.dtype == dtype, (statement, made.dtype)
-    return np.broadcast_to(made, shape[statement.level])
+    return np.broadcast_to(made, space(fused, statement.level))
 
 
 def fused_program(program, accepts=lambda statement: True, worth=lambda fused: True):
