@@ -1,23 +1,17 @@
 """Functions whose groups show possible errors of an executor, and checks of their results by `c`."""
 
-import functools
-import itertools
 import os
-import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from tests.backends.c_executor.table import Collector, compare_group, refuse
-from tests.backends.fusion.reference import fused_program
-from tests.core.transforms.trace.random_programs import BACKEND, Maker, Runs, interpreted
+from tests.core.transforms.trace.random_programs import BACKEND
 
 import xpgrad
 import xpgrad.functions as F
 from xpgrad import array_api as xp
 from xpgrad.transforms import value_and_grad
-from xpgrad.transforms.trace.executors.python import python_executor
-from xpgrad.transforms.trace.passes import apply_passes
 from xpgrad.transforms.trace.program import Program
 from xpgrad_c import generator, library
 from xpgrad_c.executor import wait
@@ -107,51 +101,6 @@ def program_of(name: str) -> tuple[Program, Sequence[Any]]:
     """Return the program of a probe, which detects equal arguments, and its arguments."""
     f, arrays = PROBES[name]
     return xpgrad.compile(f, executor="python").program(*arrays), list({id(x): x for x in arrays}.values())
-
-
-def apart(results: Sequence[Any], inputs: Sequence[Any]) -> None:
-    """Raise AssertionError if results share memory with each other, or with inputs."""
-    for a, b in itertools.combinations([*results, *inputs], 2):
-        assert not (any(a is y for y in results) and np.shares_memory(a, b)), "results share memory"
-
-
-def check_random(seeds: range, change: Callable[[Program], Program] = fused_program) -> None:
-    """Compare random programs in groups with their calls: results, writes, random numbers, and ownership of memory."""
-    for seed in seeds:
-        maker = Maker(random.Random(seed).randrange, 1 + seed % 3)
-        program = maker.program(30)
-        runs = Runs(maker, program)
-        run = python_executor(change(apply_passes(program)))
-        for order in (0, 1, 2):
-            try:
-                wanted = copies(runs, program, functools.partial(interpreted, program), order)
-            except ValueError:  # a view that can be written to in one layout only
-                continue
-            for y, expected in zip(copies(runs, program, run, order), wanted, strict=True):
-                near(y, expected)
-
-
-def copies(runs: Runs, program: Program, function: Function, order: int) -> list[Any]:
-    """Return copies of the results of a run, and of all writable arrays."""
-    kept: list[Any] = []
-
-    def called(*inputs: Any) -> Any:
-        results = function(inputs) if isinstance(function, functools.partial) else function(*inputs)
-        others = (*inputs, *runs.maker.captured)
-        apart([y for y in results if not any(y is x for x in others)], others)
-        kept.extend(np.array(array) for array in (*results, *others))
-        return results
-
-    runs.run(called, order)
-    return kept
-
-
-def near(found: Any, wanted: Any) -> None:
-    """Raise AssertionError unless arrays of a random program, in which numbers grow and cancel, are nearly equal."""
-    assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
-    with np.errstate(all="ignore"):
-        size = np.max(np.abs(wanted), initial=0.0, where=np.isfinite(wanted))
-    assert np.allclose(found, wanted, rtol=0, atol=1e-3 * size, equal_nan=True), (found, wanted)
 
 
 def compiled(name: str) -> list[tuple[Any, list[Any], Function]]:

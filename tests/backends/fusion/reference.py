@@ -1,7 +1,13 @@
-"""The statements of a fused group in NumPy: one array for each statement, of shape (rows, columns)."""
+"""Groups by their statements in NumPy: one array for each, of shape (rows, columns); and checks of results."""
+
+import itertools
+import random
 
 import numpy as np
+from tests.core.transforms.trace.random_programs import Maker, Runs, interpreted
 
+from xpgrad.transforms.trace.executors.python import python_executor
+from xpgrad.transforms.trace.passes import apply_passes
 from xpgrad.transforms.trace.passes.buffers import buffers
 from xpgrad_fusion.fuse import fuse
 from xpgrad_fusion.group import Fused
@@ -85,3 +91,43 @@ class Reference:
 
     def __call__(self, *arrays):
         return evaluate(self.fused, *arrays)
+
+
+def check_random(seed, count, orders=(0, 1, 2)):
+    """Compare a random program in groups with its calls: results, writes, random numbers, and ownership of memory."""
+    maker = Maker(random.Random(seed).randrange, 1 + seed % 3)
+    program = maker.program(count)
+    runs, kept = Runs(maker, program), []
+
+    def keeping(function):
+        def run(*inputs):
+            results = function(*inputs)
+            kept.append([np.array(array) for array in (*results, *inputs, *maker.captured)])
+            return results
+
+        return run
+
+    run = python_executor(fused_program(apply_passes(program)))
+    for order in orders:
+        try:
+            runs.run(keeping(lambda *arrays: interpreted(program, arrays)), order)
+        except ValueError:  # a view that can be written to in one layout only
+            continue
+        _, results, inputs = runs.run(keeping(run), order)
+        for wanted, found in zip(*kept[-2:], strict=True):
+            near(found, wanted)
+        apart(results, [*inputs, *maker.captured])
+
+
+def near(found, wanted):
+    """Raise AssertionError unless arrays of a random program, in which numbers grow and cancel, are nearly equal."""
+    assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+    with np.errstate(all="ignore"):
+        size = np.max(np.abs(wanted), initial=0.0, where=np.isfinite(wanted))
+        assert np.allclose(found, wanted, rtol=0, atol=1e-3 * size, equal_nan=True), (found, wanted)
+
+
+def apart(results, inputs):
+    """Raise AssertionError if results share memory with each other, or with inputs."""
+    for a, b in itertools.combinations([*results, *inputs], 2):
+        assert not (any(a is y for y in results) and np.shares_memory(a, b)), "results share memory"
