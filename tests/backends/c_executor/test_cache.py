@@ -1,5 +1,6 @@
 """The directory of compiled code: files that are kept, never loaded, or removed."""
 
+import functools
 import os
 import shutil
 import subprocess
@@ -257,73 +258,81 @@ def test_a_compiler_with_extra_libraries_is_not_used(option, folder, monkeypatch
 
 
 @needs_compiler
-def test_a_library_in_the_cache_is_checked_before_it_is_loaded(folder, anew, monkeypatch):
+@pytest.mark.parametrize(("module", "name"), [(background.background, "submit"), (groups, "generate")])
+def test_a_program_compiled_before_runs_in_c_immediately_without_source(module, name, folder, anew, monkeypatch):
     group = multiply_add()
     compile_alive(program_of(group))
-    (file,) = folder.glob("*.so")
-    good = file.read_bytes()
-    with monkeypatch.context() as patch:
-        patch.setattr(compiler, "LINKED", (*compiler.LINKED, "-Wl,-rpath,."))
-        found = toolchain.toolchain().compiler()
-        with process.Build(Cache(str(folder))) as build:
-            bad = found.compile("long xp_chunks, xp_all, xp_set_api, xp_method;", build)
-    stored(folder, file.name, bad)
     anew()
+    monkeypatch.setattr(module, name, None)
+    run = c_executor(program_of(multiply_add()))
+    assert is_compiled(run)
+    run_once(run, group)
+    if name == "generate":
+        assert not is_compiled(c_executor(program_of(multiply_add(constant=2.0))))
+
+
+def another(file: Path) -> None:
+    """Put the file of another program in the place of a file."""
+    before = set(file.parent.iterdir())
+    compile_alive(program_of(multiply_add(constant=2.0)))
+    (other,) = (path for path in {*file.parent.iterdir()} - before if path.suffix == file.suffix)
+    os.replace(other, file)
+
+
+def damage(file: Path, name: str) -> None:
+    data = file.read_bytes()
+    file.unlink()  # and not written to, as this process may have mapped it
+    file.write_bytes(DAMAGES[name](data))
+    file.chmod(0o600)
+
+
+def link(file: Path) -> None:
+    os.rename(file, file.parent / "elsewhere")
+    file.symlink_to(file.parent / "elsewhere")
+
+
+def with_a_path(file: Path) -> None:
+    """Replace a library by one that has a path of libraries, under its name and with a correct checksum."""
+    found = toolchain.toolchain().compiler()
+    with process.Build(Cache(str(file.parent))) as build, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiler, "LINKED", (*compiler.LINKED, "-Wl,-rpath,."))
+        bad = found.compile("long xp_chunks, xp_all, xp_set_api, xp_method;", build)
+    stored(file.parent, file.name, bad)
+
+
+INVALID = {name: functools.partial(damage, name=name) for name in DAMAGES} | {"another": another, "link": link}
+INVALID_LIBRARIES = INVALID | {"with a path": with_a_path}
+INVALID_INDICES = INVALID | {
+    "none": Path.unlink,
+    "other facts": lambda file: stored(file.parent, file.name, b"[[]]"),
+    "no list": lambda file: stored(file.parent, file.name, b"1"),
+}
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("pattern", "spoil"),
+    [*(("*.so", f) for f in INVALID_LIBRARIES.values()), *(("program-*", f) for f in INVALID_INDICES.values())],
+)
+def test_an_invalid_library_is_made_anew_and_without_a_good_index_found_by_its_source(
+    pattern, spoil, folder, anew, monkeypatch
+):
+    group = multiply_add()
+    compile_alive(program_of(group))
+    (file,) = folder.glob(pattern)
+    good = file.read_bytes()
+    spoil(file)
+    anew()
+    if pattern != "*.so":
+        monkeypatch.setattr(compiler.Compiler, "compile", None)
     run = c_executor(program_of(multiply_add()))
     assert not is_compiled(run)
-    assert wait(60)
-    assert is_compiled(run)
-    assert file.read_bytes() == good
-
-
-@needs_compiler
-def test_a_program_compiled_before_runs_in_c_immediately(folder, anew, monkeypatch):
-    group = multiply_add()
-    compile_alive(program_of(group))
-    anew()
-    monkeypatch.setattr(background.background, "submit", None)
-    run = c_executor(program_of(multiply_add()))
-    assert is_compiled(run)
-    run_once(run, group)
-
-
-@needs_compiler
-def test_a_program_that_was_compiled_before_needs_no_source(folder, anew, monkeypatch):
-    group = multiply_add()
-    compile_alive(program_of(group))
-    anew()
-    monkeypatch.setattr(groups, "generate", None)
-    run = c_executor(program_of(multiply_add()))
-    assert is_compiled(run)
-    run_once(run, group)
-    assert not is_compiled(c_executor(program_of(multiply_add(constant=2.0))))
-
-
-@needs_compiler
-@pytest.mark.parametrize("name", [*DAMAGES, "another program", "no index", "other facts", "no list"])
-def test_without_a_good_index_libraries_are_found_by_their_source(name, folder, anew, monkeypatch):
-    group = multiply_add()
-    compile_alive(program_of(group))
-    (file,) = folder.glob("program-*.json")
-    good = file.read_bytes()
-    if name == "another program":
-        compile_alive(program_of(multiply_add(constant=2.0)))
-        (other,) = (path for path in folder.glob("program-*.json") if path != file)
-        os.replace(other, file)
-    elif name == "no index":
-        file.unlink()
-    elif name in DAMAGES:
-        file.write_bytes(DAMAGES[name](good))
-    else:
-        stored(folder, file.name, b"[[]]" if name == "other facts" else b"1")
-    anew()
-    monkeypatch.setattr(compiler.Compiler, "compile", None)
-    run = c_executor(program_of(multiply_add()))
     run_once(run, group)
     assert wait(60)
     assert is_compiled(run)
     run_once(run, group)
     assert file.read_bytes() == good
+    assert not file.is_symlink()
 
 
 @needs_compiler
@@ -334,35 +343,6 @@ def test_an_index_of_another_version_is_not_used(folder, anew, monkeypatch):
     compile_alive(program_of(multiply_add()))
     assert len(list(folder.glob("program-*.json"))) == 2
     assert len(list(folder.glob("*.so"))) == 1
-
-
-@needs_compiler
-@pytest.mark.parametrize("name", [*DAMAGES, "another library", "link"])
-def test_a_damaged_library_is_made_anew(name, folder, anew):
-    group = multiply_add()
-    compile_alive(program_of(group))
-    (file,) = folder.glob("*.so")
-    good = file.read_bytes()
-    if name == "another library":
-        compile_alive(program_of(multiply_add(constant=2.0)))
-        (other,) = (path for path in folder.glob("*.so") if path != file)
-        os.replace(other, file)
-    elif name == "link":
-        os.rename(file, folder / "elsewhere")
-        file.symlink_to(folder / "elsewhere")
-    else:
-        file.unlink()  # and not written to, as this process has mapped it
-        file.write_bytes(DAMAGES[name](good))
-        file.chmod(0o600)
-    anew()
-    run = c_executor(program_of(multiply_add()))
-    assert not is_compiled(run)
-    run_once(run, group)
-    assert wait(60)
-    assert is_compiled(run)
-    run_once(run, group)
-    assert file.read_bytes() == good
-    assert not file.is_symlink()
 
 
 CHANGES = {
