@@ -1,10 +1,11 @@
 """Fixtures of the tests of executors: folders for compiled code."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.backends.c_executor.compilers import PATH
 
 from xpgrad_c import executor
 from xpgrad_c.cache import Cache
@@ -50,6 +51,22 @@ def folder(no_folder: Path, probed_folder: Path) -> Path:
     for file in probed_folder.glob("compiler-*"):
         shutil.copy(file, no_folder)
     return no_folder
+
+
+@pytest.fixture
+def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
+    """A function that makes a shell script the only compiler."""
+
+    def make(text: str, name: str = "cc") -> Path:
+        path = tmp_path / "bin" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"#!/bin/sh\nPATH='{PATH}'; export PATH\n{text}\n")
+        path.chmod(0o755)
+        monkeypatch.setenv("PATH", str(path.parent))
+        monkeypatch.delenv("CC", raising=False)
+        return path
+
+    return make
 
 
 @pytest.fixture(autouse=True)

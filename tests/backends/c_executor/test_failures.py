@@ -1,13 +1,12 @@
 """Compilers that are missing, fail, hang or give wrong results: programs run without C, with a warning."""
 
 import os
-import shutil
 import time
-from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.backends.c_executor.compilers import PROBED, REAL, runs
 from tests.backends.c_executor.groups_to_compile import arrays_for, multiply_add, needs_compiler, program_of
 
 from xpgrad_c import groups, process, toolchain
@@ -18,10 +17,6 @@ from xpgrad_c.toolchain import Toolchain
 
 pytestmark = pytest.mark.exhaustive(1)
 
-REAL = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), "/none")
-PROBED = f'case "$*" in *probe*|*--version*) exec {REAL} "$@";; esac\n'
-"""A script that compiles the probe, so that the compiler seems to work."""
-PATH = os.environ.get("PATH", "")  # of the assembler and the linker
 ANSWERED = 'case "$*" in *--version*) exit 0;; esac\n'
 TARGET = 'while [ "$1" != -o ]; do shift; done\n'
 
@@ -33,21 +28,6 @@ def tools(no_folder, monkeypatch):
     monkeypatch.setattr(groups, "toolchain", lambda: made)
     monkeypatch.delenv("CC", raising=False)
     return made
-
-
-@pytest.fixture
-def compiler(tmp_path, monkeypatch):
-    """A function that makes a shell script the only compiler."""
-
-    def make(text: str, name: str = "cc") -> Path:
-        path = tmp_path / "bin" / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(f"#!/bin/sh\nPATH='{PATH}'; export PATH\n{text}\n")
-        path.chmod(0o755)
-        monkeypatch.setenv("PATH", f"{path.parent}")
-        return path
-
-    return make
 
 
 def states_after(group) -> list[str]:
@@ -192,18 +172,6 @@ def test_a_compiler_that_hangs_is_killed_with_its_child_processes(first, tools, 
     assert_clean(no_folder)
     for number in map(int, (tmp_path / "running").read_text().split()):
         assert not runs(number)
-
-
-def runs(number: int) -> bool:
-    """Return whether a process runs, and is not only waiting to be waited for."""
-    for _ in range(100):
-        with suppress(OSError):
-            state = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0]
-            if state not in "ZX":
-                time.sleep(0.02)
-                continue
-        return False
-    return True
 
 
 @needs_compiler

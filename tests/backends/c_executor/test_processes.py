@@ -7,14 +7,15 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from tests.backends.c_executor.compilers import PATH, PROBED, REAL, runs
 from tests.backends.c_executor.groups_to_compile import needs_compiler
-from tests.backends.c_executor.test_failures import PATH, PROBED, REAL, runs
 
 pytestmark = [needs_compiler, pytest.mark.exhaustive(1)]
 ROOT = Path(__file__).parents[3]
 START = """
 import os, signal, sys, threading
 import numpy as np
+from tests.backends.c_executor.compilers import PATH, PROBED, REAL, runs
 from tests.backends.c_executor.groups_to_compile import arrays_for, multiply_add, program_of
 from xpgrad_c.background import background
 from xpgrad_c.executor import c_executor, state, wait
@@ -29,21 +30,6 @@ def check(run):
 def compiled(run):
     return not any(isinstance(item, CompiledGroup) for item in run.__globals__.values())
 """
-
-
-@pytest.fixture
-def compiler(tmp_path, monkeypatch):
-    """A function that makes a shell script the only compiler after the probe."""
-
-    def make(text: str) -> None:
-        path = tmp_path / "bin" / "cc"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(f"#!/bin/sh\nPATH='{PATH}'; export PATH\n{PROBED}{text}\n")
-        path.chmod(0o755)
-        monkeypatch.setenv("PATH", str(path.parent))
-        monkeypatch.delenv("CC", raising=False)
-
-    return make
 
 
 def started(script: str, folder: Path, **environment: str) -> "subprocess.Popen[str]":
@@ -98,7 +84,7 @@ EXITS = {
 
 @pytest.mark.parametrize("way", EXITS)
 def test_a_process_that_ends_stops_its_compiler_and_leaves_no_files(way, no_folder, compiler, tmp_path):
-    compiler(f"sleep 1000 & echo $! $$ > {tmp_path}/made; mv {tmp_path}/made {tmp_path}/running; wait")
+    compiler(PROBED + f"sleep 1000 & echo $! $$ > {tmp_path}/made; mv {tmp_path}/made {tmp_path}/running; wait")
     script = f"""
     run = c_executor(program_of(group))
     check(run)
@@ -121,73 +107,43 @@ def test_process_that_ends_immediately_leaves_no_files(no_folder):
 
 
 FORKS = {
-    "os._exit": "os._exit(0)",
-    "sys.exit": "sys.exit(0)",
-    "wait": "assert wait(100) and compiled(run), state(); check(run); os._exit(0)",
-    "call": """
-        while not compiled(run):
-            check(run)
-        check(run)
-        assert wait(100)  # the parent's library may have been found first, and os._exit would leave what is being built
-        os._exit(0)""",
-    "another": """
-        other = multiply_add((9,))
-        again = c_executor(program_of(other))
-        assert wait(100) and compiled(again) and compiled(run), state()
-        os._exit(0)""",
+    "os._exit": ("check(run); os._exit(0)", "at once"),
+    "sys.exit": ("check(run); sys.exit(0)", "at once"),
+    "wait": ("check(run); assert wait(100) and compiled(run), state(); check(run); os._exit(0)", "at once"),
+    # The parent's library may be found first, and os._exit would leave what is being built.
+    "call": ("while not compiled(run): check(run)\ncheck(run); assert wait(100); os._exit(0)", "at once"),
+    "another": (
+        "again = c_executor(program_of(multiply_add((9,)))); check(run)\n"
+        "assert wait(100) and compiled(again) and compiled(run), state()\nos._exit(0)",
+        "at once",
+    ),
+    "a child that compiles nothing leaves its parent's compiler": ("sys.exit(0)", "after the child"),
+    "a child ends with a compiler of its own": ("check(run); sys.exit(0)", "never"),
 }
+"""What the child does, and when the compilers go on."""
 
 
 @pytest.mark.parametrize("way", FORKS)
 def test_a_fork_during_a_compilation_works_in_both_processes(way, no_folder, compiler, tmp_path):
-    compiler(f'while [ ! -e {tmp_path}/go ]; do sleep 0.05; done; exec {REAL} "$@"')
+    compiler(PROBED + f'while [ ! -e {tmp_path}/go ]; do sleep 0.05; done; exec {REAL} "$@"')
+    child, when = FORKS[way]
+    go = f"open({str(tmp_path / 'go')!r}, 'w').close()"
     script = f"""
     run = c_executor(program_of(group))
     while background._jobs and state().compiler is None:  # the probe
         check(run)
     child = os.fork()
-    open({str(tmp_path / "go")!r}, "w").close()
+    {go if when == "at once" else ""}
     if child == 0:
-        check(run)
-        {textwrap.dedent(FORKS[way]).strip().replace(chr(10), chr(10) + "        ")}
+        {child.replace(chr(10), chr(10) + "        ")}
     assert os.waitpid(child, 0)[1] == 0
-    assert wait(100) and compiled(run), state()
-    check(run)
+    {go if when == "after the child" else ""}
+    if {when != "never"}:
+        assert wait(100) and compiled(run), state()
+        check(run)
     """
     ended(started(script, no_folder))
     assert not [name for name in left_in(no_folder) if not name.endswith(".so")]
-
-
-def test_a_forked_process_does_not_end_its_parents_compiler(no_folder, compiler, tmp_path):
-    compiler(f'while [ ! -e {tmp_path}/go ]; do sleep 0.05; done; exec {REAL} "$@"')
-    script = f"""
-    run = c_executor(program_of(group))
-    while background._jobs and state().compiler is None:
-        check(run)
-    child = os.fork()
-    if child == 0:
-        sys.exit(0)
-    assert os.waitpid(child, 0)[1] == 0
-    open({str(tmp_path / "go")!r}, "w").close()
-    assert wait(100) and compiled(run), state()
-    """
-    ended(started(script, no_folder))
-
-
-def test_a_forked_process_that_ends_with_a_compilation_leaves_no_files(no_folder, compiler, tmp_path):
-    compiler(f'while [ ! -e {tmp_path}/go ]; do sleep 0.05; done; exec {REAL} "$@"')
-    script = """
-    run = c_executor(program_of(group))
-    while background._jobs and state().compiler is None:
-        check(run)
-    child = os.fork()
-    if child == 0:
-        check(run)  # which begins a thread and a compiler of its own
-        sys.exit(0)
-    assert os.waitpid(child, 0)[1] == 0
-    """
-    ended(started(script, no_folder))
-    assert left_in(no_folder) == []
 
 
 @pytest.mark.parametrize("handler", ["signal.SIG_IGN", "lambda *_: os.waitpid(-1, os.WNOHANG)"])
