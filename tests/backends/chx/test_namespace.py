@@ -10,68 +10,20 @@ from tests.backends.chx.arrays import leaves, tree
 
 import xpgrad
 import xpgrad_chx as chx
+from xpgrad_chx.sweeping import backward
+from xpgrad_conformance.cases import CASES
+from xpgrad_conformance.table.scenario import dtypes_of, host_inputs
 
 MODULES = [
     (chx, reference, strict),
     (chx.linalg, reference.linalg, strict.linalg),
     (chx.fft, reference.fft, strict.fft),
 ]
-A = np.array([[0.31, -1.7, 2.3], [1.9, 0.71, -0.43]])
-S = np.array([[4.1, 0.3], [0.3, 2.7]])
-I = np.array([[3, 1, 2], [5, 4, 7]])
-
-_UNARY = """abs acosh asinh atan ceil conj cos cosh exp expm1 floor imag isfinite isinf isnan log1p log2 log10 log
-negative positive real reciprocal round sign signbit sin sinh sqrt square tan tanh trunc"""
-_BINARY = """add atan2 copysign divide equal greater greater_equal hypot less less_equal logaddexp maximum minimum
-multiply nextafter not_equal remainder floor_divide subtract vecdot"""
-_BITS = "bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor"
-_REDUCTIONS = "cumulative_prod cumulative_sum max mean min prod std sum var diff"
-_LINALG = """cholesky det diagonal eig eigh eigvals eigvalsh inv matrix_norm matrix_rank matrix_transpose pinv qr
-slogdet svd svdvals trace vector_norm"""
-_FFT = "fft fftn fftshift hfft ifft ifftn ifftshift irfft irfftn"
-CALLS = [
-    *((name, (np.abs(A) + 1.1,), {}) for name in _UNARY.split()),
-    *((name, (A / 3,), {}) for name in ("acos", "asin", "atanh")),
-    *((name, (A, A[0] + 0.1), {}) for name in _BINARY.split()),
-    *((name, (I, I[::-1]), {}) for name in _BITS.split()),
-    *((name, (I > 2, I < 5), {}) for name in ("logical_and", "logical_or", "logical_xor")),
-    ("logical_not", (I > 2,), {}), ("bitwise_invert", (I,), {}),
-    ("pow", (np.abs(A), A[0]), {}),
-    ("clip", (A, -1.0, 1.0), {}), ("where", (A > 0, A, -A), {}),
-    ("matmul", (A, A.T), {}), ("matrix_transpose", (A,), {}), ("tensordot", (A, A), {"axes": 2}),
-    ("broadcast_arrays", (A, A[0]), {}), ("broadcast_to", (A[0], (2, 3)), {}),
-    ("concat", ([A, A],), {"axis": 1}), ("stack", ([A, A],), {"axis": 1}), ("unstack", (A,), {}),
-    ("expand_dims", (A,), {"axis": 1}), ("flip", (A,), {}), ("meshgrid", (A[0], A[1]), {}), ("moveaxis", (A, 0, 1), {}),
-    ("permute_dims", (A, (1, 0)), {}), ("repeat", (A, 2), {"axis": 0}), ("reshape", (A, (3, 2)), {}),
-    ("roll", (A, 1), {}), ("tril", (A,), {}),
-    ("triu", (A,), {}),
-    ("argmax", (A,), {"axis": 0}), ("argmin", (A,), {}), ("count_nonzero", (I > 2,), {}), ("nonzero", (I > 2,), {}),
-    ("searchsorted", (np.sort(A[0]), A[1]), {}),
-    ("isin", (I, I[0]), {}), ("unique_all", (I,), {}), ("unique_counts", (I,), {}), ("unique_inverse", (I,), {}),
-    ("unique_values", (I,), {}),
-    ("argsort", (A,), {}), ("sort", (A,), {"descending": True}), ("take", (A, I[0] % 2), {"axis": 0}),
-    ("take_along_axis", (A, I % 3), {"axis": 1}),
-    *((name, (A,), {"axis": 1}) for name in _REDUCTIONS.split()),
-    ("all", (A > 0,), {}), ("any", (A > 0,), {"axis": 0}),
-    *((f"linalg.{name}", (S,), {}) for name in _LINALG.split()),
-    ("linalg.solve", (S, S[0]), {}), ("linalg.matrix_power", (S, 3), {}), ("linalg.cross", (A[0], A[1]), {}),
-    ("linalg.outer", (A[0], A[1]), {}), ("linalg.matmul", (S, S), {}), ("linalg.vecdot", (A, A), {}),
-    ("linalg.tensordot", (A, A), {}),
-    *((f"fft.{name}", (A + 0j,), {}) for name in _FFT.split()),
-    *((f"fft.{name}", (A,), {}) for name in ["rfft", "rfftn", "ihfft"]),
-]  # fmt: skip
-
-
-def found(module, name):
-    for part in name.split("."):
-        module = getattr(module, part)
-    return module
-
-
-def on(device, x):
-    if isinstance(x, list):
-        return [on(device, item) for item in x]
-    return chx.asarray(x, device=device) if isinstance(x, np.ndarray) else x
+FFT = set(chx.fft.__all__) - {"fftfreq", "rfftfreq"}
+FUNCTIONS = {*chx.FUNCTIONS, *(f"linalg.{name}" for name in chx.linalg.__all__), *FFT}
+CALLS = [(case, "") for case in CASES if case.area == "xp" and case.function in FUNCTIONS]
+CALLS += [(case, "linalg") for case, _ in CALLS if case.name in chx.linalg.__all__]
+"""Cases of the functions of the namespace, and those of functions that `linalg` has, too."""
 
 
 def has_signature(function):
@@ -95,36 +47,29 @@ def test_the_standards_names_and_signatures(module, other, standard):
 
 
 def test_every_function_is_called_here():
-    called = {name for name, _, _ in CALLS}
-    assert set(chx.FUNCTIONS) == {name for name in called if "." not in name}
-    assert {f"linalg.{name}" for name in chx.linalg.__all__} == {name for name in called if "linalg." in name}
-    made = {"fftfreq", "rfftfreq"}
-    assert {f"fft.{name}" for name in set(chx.fft.__all__) - made} == {name for name in called if "fft." in name}
+    assert {f"{place}.{case.function}".strip(".") for case, place in CALLS} == FUNCTIONS
 
 
-@pytest.mark.parametrize(("name", "args", "kwargs"), CALLS, ids=[name for name, _, _ in CALLS])
-def test_values_dtypes_and_devices_are_numpys(name, args, kwargs):
-    expected = found(reference, name)(*args, **kwargs)
-    for device in ("native:0", "native:1"):
-        got = found(chx, name)(*[on(device, x) for x in args], **kwargs)
-        arrays = leaves(tree(got, lambda y: y))
-        assert {(type(y), y.device) for y in arrays} == {(chx.ndarray, chx.get_device(device))}
-        assert hasattr(got, "_fields") == hasattr(expected, "_fields")
-        for mine, theirs in zip(map(chx.to_numpy, arrays), leaves(tree(expected, np.asarray)), strict=True):
-            assert (mine.shape, mine.dtype) == (theirs.shape, theirs.dtype)
-            np.testing.assert_array_equal(mine, theirs)
-
-
-@pytest.mark.parametrize("name", ["exp", "sum", "matmul", "concat", "linalg.inv", "fft.rfft", "where", "clip", "svd"])
-def test_functions_of_arrays_in_a_graph_are_differentiable(name):
-    x = chx.asarray(S).require_grad()
-    operands = {"matmul": (x, x), "concat": ([x, x],), "where": (x > 1.0, x, 2.0 * x), "clip": (x, 0.5, 3.0)}
-    y = found(chx, name if name != "svd" else "linalg.svd")(*operands.get(name, (x,)))
-    y = y[0] if name == "svd" else y
-    assert type(y) is chx.ndarray
-    assert y.is_backprop_required()
-    chx.sum(chx.abs(y)).backward()
-    assert x.grad.shape == (2, 2)
+@pytest.mark.parametrize("required", [False, True], ids=["plain", "in a graph"])
+@pytest.mark.parametrize(("case", "place"), CALLS, ids=lambda item: getattr(item, "name", item))
+def test_values_dtypes_device_and_graph(case, place, required):
+    xs = host_inputs(case, dtypes_of(case)[0])
+    expected = case.call(getattr(reference, place, reference), *xs)
+    arrays = [chx.asarray(x, device="native:1") for x in xs]
+    leaf = [x.require_grad() for x in arrays if required and case.order and x.dtype.kind == "f"]
+    got = case.call(getattr(chx, place, chx), *arrays)
+    results = leaves(tree(got, lambda y: y))
+    assert {(type(y), y.device) for y in results} == {(chx.ndarray, chx.get_device("native:1"))}
+    assert hasattr(got, "_fields") == hasattr(expected, "_fields")
+    for mine, theirs in zip(results, leaves(tree(expected, np.asarray)), strict=True):
+        value = chx.to_numpy(mine)
+        assert (value.shape, value.dtype) == (theirs.shape, theirs.dtype)
+        np.testing.assert_allclose(value, theirs, rtol=1e-12 if required else 0, atol=1e-13 if required else 0)
+    if leaf:
+        backward([y for y in results if y.is_backprop_required()])
+        gradients = [x.grad for x in leaf if x.grad is not None]  # none for the sign that copysign takes
+        assert {(g.shape, g.device) for g in gradients} <= {(x.shape, x.device) for x in leaf}
+        assert gradients
 
 
 def test_creation_is_on_the_requested_device():
