@@ -3,7 +3,6 @@
 import importlib.metadata
 import sys
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -36,76 +35,50 @@ npu4 = npu.plugin
 METADATA = "Metadata-Version: 2.1\nName: {}\nVersion: {}\nSummary: text\n  over two lines\n\nName: of another one\n"
 
 
-def write(folder: Path, name: str, entries: str | bytes = ENTRIES, metadata: str | bytes | None = None) -> Path:
-    """Write a distribution's folder; `name` names the directory."""
-    info = folder / name
-    info.mkdir(parents=True)
-    given = METADATA.format(*name.rpartition(".")[0].partition("-")[::2]) if metadata is None else metadata
-    for file, text in (("entry_points.txt", entries), ("METADATA", given)):
-        (info / file).write_bytes(text if isinstance(text, bytes) else text.encode())
-    return info
+Files = dict[str, str | bytes]
+NPU = "npu-1.0.dist-info"
 
 
-def egg_info(folder: Path) -> None:
-    info = write(folder, "npu.egg-info", metadata="")
-    (info / "METADATA").unlink()
-    (info / "PKG-INFO").write_text(METADATA.format("npu", "3.0"))
+def files(folder: str = NPU, entries: str | bytes = ENTRIES, metadata: str | bytes | None = None) -> Files:
+    """Return the files of a distribution; its metadata have the name and the version that its folder has."""
+    title = folder.rpartition("/")[2].rpartition(".")[0].partition("-")[::2]
+    return {
+        f"{folder}/entry_points.txt": entries,
+        f"{folder}/METADATA": METADATA.format(*title) if metadata is None else metadata,
+    }
 
 
-def one_file(folder: Path) -> None:
-    (folder / "npu-1.0.egg-info").write_text(METADATA.format("npu", "1.0"))
+def write(folder: Path, given: Files) -> None:
+    for name, text in given.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
 
 
-def two_spellings(folder: Path) -> None:
-    write(folder / "first", "Np_u.x-1.0.dist-info", "[xpgrad.backends]\nnpu = first\n")
-    write(folder / "second", "np__u_X-2.0.dist-info", "[xpgrad.backends]\nnpu = second\n")
-    write(folder / "second", "npu-1.0.dist-info")
-
-
-def hidden(folder: Path) -> None:
-    write(folder / "first", "npu-1.0.dist-info", "")
-    write(folder / "second", "npu-2.0.dist-info")
-
-
-def without_metadata(folder: Path) -> None:
-    (write(folder, "npu-1.0.dist-info") / "METADATA").unlink()
-
-
-def without_entries(folder: Path) -> None:
-    (write(folder, "npu-1.0.dist-info") / "entry_points.txt").unlink()
-    write(folder, "other-1.0.dist-info")
-
-
-TREES: dict[str, Callable[[Path], object]] = {
-    "a distribution": lambda folder: write(folder, "npu-1.0.dist-info"),
-    "several": lambda folder: [write(folder, f"npu{i}-1.0.dist-info") for i in range(9)],
-    "lines that end as in Windows": lambda folder: write(
-        folder,
-        "npu-1.0.dist-info",
-        ENTRIES.replace("\n", "\r\n"),
-        METADATA.format("npu", "1.0").replace("\n", "\r\n"),
-    ),
-    "no version": lambda folder: write(folder, "npu.dist-info", metadata="Name: npu\n"),
-    "fields in other letters, one twice": lambda folder: write(
-        folder, "npu-1.0.dist-info", metadata="NAME: npu\nname: other\nversion:   2\n"
-    ),
-    "a field that goes on": lambda folder: write(
-        folder, "npu-1.0.dist-info", metadata="License: one\n\tName: two\n three\nName: npu\nVersion: 1.0\n\n"
-    ),
-    "an egg-info folder": egg_info,
-    "an egg-info file": one_file,
-    "two spellings of a name, the first counts": two_spellings,
-    "no entry points hide those of the second": hidden,
-    "no metadata": without_metadata,
-    "unreadable metadata": lambda folder: write(folder, "npu-1.0.dist-info", metadata=b"Name: \xff\xfe\n"),
-    "no entry points": without_entries,
-    "letters beyond ASCII": lambda folder: write(
-        folder, "npu-1.0.dist-info", "[xpgrad.backends]\nné = modulé\n", "Name: npu\nVersion: 1.0\nAuthor: Zoë\n"
-    ),
-    "a name that only the metadata have": lambda folder: write(
-        folder, "-1.0.dist-info", metadata=METADATA.format("npu", "1.0")
-    ),
-    "another ending": lambda folder: write(folder, "npu-1.0.dist-information"),
+WINDOWS = ENTRIES.replace("\n", "\r\n"), METADATA.format("npu", "1.0").replace("\n", "\r\n")
+ACCENTS = "[xpgrad.backends]\nné = modulé\n", "Name: npu\nVersion: 1.0\nAuthor: Zoë\n"
+CONTINUED = "License: one\n\tName: two\n three\nName: npu\nVersion: 1.0\n\n"
+TREES: dict[str, Files] = {
+    "a distribution": files(),
+    "several": {name: text for i in range(9) for name, text in files(f"npu{i}-1.0.dist-info").items()},
+    "lines that end as in Windows": files(NPU, *WINDOWS),
+    "no version": files("npu.dist-info", metadata="Name: npu\n"),
+    "fields in other letters, one twice": files(metadata="NAME: npu\nname: other\nversion:   2\n"),
+    "a field that goes on": files(metadata=CONTINUED),
+    "an egg-info folder": {
+        "npu.egg-info/entry_points.txt": ENTRIES,
+        "npu.egg-info/PKG-INFO": METADATA.format("npu", "3.0"),
+    },
+    "an egg-info file": {"npu-1.0.egg-info": METADATA.format("npu", "1.0")},
+    "two spellings of a name, the first counts": files("first/Np_u.x-1.0.dist-info", "[xpgrad.backends]\nnpu = first\n")
+    | files("second/np__u_X-2.0.dist-info", "[xpgrad.backends]\nnpu = second\n")
+    | files("second/npu-1.0.dist-info"),
+    "no entry points hide those of the second": files(f"first/{NPU}", "") | files("second/npu-2.0.dist-info"),
+    "no metadata": {f"{NPU}/entry_points.txt": ENTRIES},
+    "unreadable metadata": files(metadata=b"Name: \xff\xfe\n"),
+    "no entry points": {f"{NPU}/METADATA": METADATA.format("npu", "1.0")} | files("other-1.0.dist-info"),
+    "letters beyond ASCII": files(NPU, *ACCENTS),
+    "a name that only the metadata have": files("-1.0.dist-info", metadata=METADATA.format("npu", "1.0")),
+    "another ending": files("npu-1.0.dist-information"),
 }
 
 
@@ -144,7 +117,7 @@ def only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("tree", TREES)
 def test_entry_points_agree_with_importlib_metadata(only: Path, tree: str) -> None:
-    TREES[tree](only)
+    write(only, TREES[tree])
     assert by_group(points(GROUPS)) == reference()
 
 
@@ -153,7 +126,7 @@ def test_the_installed_plugins_agree_with_importlib_metadata() -> None:
 
 
 def test_the_current_folder_counts_where_the_path_has_it(only: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(only, "npu-1.0.dist-info")
+    write(only, files())
     monkeypatch.chdir(only)
     monkeypatch.setattr(sys, "path", [""])
     assert [point.name for point in points(["xpgrad.array_modules"])] == ["npu"]
@@ -161,13 +134,12 @@ def test_the_current_folder_counts_where_the_path_has_it(only: Path, monkeypatch
 
 @pytest.mark.parametrize("entries", ["[xpgrad.backends]\nnpu\n", b"[xpgrad.backends]\nnpu = \xff\n"])
 def test_a_distribution_with_an_invalid_line_is_left_out(only: Path, entries: str | bytes) -> None:
-    write(only, "npu-1.0.dist-info", entries)
-    write(only, "other-1.0.dist-info")
+    write(only, files(NPU, entries) | files("other-1.0.dist-info"))
     assert {point.distribution for point in points(GROUPS)} == {"other"}
 
 
 def test_a_distribution_in_a_zip_file_is_found(only: Path) -> None:
-    write(only, "npu-1.0.dist-info")
+    write(only, files())
     with zipfile.ZipFile(only / "packed.zip", "w") as packed:
         packed.writestr("zipped-2.0.dist-info/METADATA", METADATA.format("zipped", "2.0"))
         packed.writestr("zipped-2.0.dist-info/entry_points.txt", "[xpgrad.backends]\nzipped = zipped\n")
@@ -177,16 +149,15 @@ def test_a_distribution_in_a_zip_file_is_found(only: Path) -> None:
 
 
 def test_an_egg_is_found(only: Path) -> None:
-    info = write(only / "npu-1.0.egg", "EGG-INFO", metadata="")
-    (info / "METADATA").write_text(METADATA.format("npu", "1.0"))
+    write(only, files("npu-1.0.egg/EGG-INFO", metadata=METADATA.format("npu", "1.0")))
     sys.path.append(str(only / "npu-1.0.egg"))
     assert {point.distribution for point in points(GROUPS)} == {"npu"}
     assert by_group(points(GROUPS)) == reference()
 
 
 def test_a_distribution_that_an_importer_gives_is_found(only: Path) -> None:
-    path = write(only / "elsewhere", "npu-1.0.dist-info")
-    given = importlib.metadata.Distribution.at(path)
+    write(only / "elsewhere", files())
+    given = importlib.metadata.Distribution.at(only / "elsewhere" / NPU)
     importer: Any = SimpleNamespace(find_distributions=lambda context: [given], find_spec=lambda *args: None)
     sys.meta_path.append(importer)
     assert {point.name for point in points(GROUPS)} == {"npu", "npu2", "npu3", "npu4"}
