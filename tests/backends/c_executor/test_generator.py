@@ -107,7 +107,7 @@ def test_functions_of_whole_numbers_are_numpys(dtype, tmp_path):
         assert (y == expected).all(), result
 
 
-@pytest.mark.parametrize("seed", half_of(range(30)))
+@pytest.mark.parametrize("seed", half_of(range(20)))
 def test_random_group_agrees_with_its_statements_in_any_order_of_chunks(seed, tmp_path):
     rng = np.random.default_rng(seed)
     rows, columns = SIZES[seed % len(SIZES)]
@@ -126,7 +126,7 @@ def test_chain_longer_than_one_function_keeps_values_in_scratch_memory(tmp_path)
     writer = Writer(1, x.size)
     kept = [writer.load(x)]
     factor = writer.load(a, "one")
-    for _ in range(700):
+    for _ in range(200):
         kept.append(writer.sin(writer.multiply(kept[-1], factor)))
     y = kept[-1]
     for item in kept[::-50]:  # values from all parts of the chain, last first
@@ -137,21 +137,21 @@ def test_chain_longer_than_one_function_keeps_values_in_scratch_memory(tmp_path)
     np.testing.assert_allclose(compiled([x, a])[0], interpreted(fused, [x, a])[0], rtol=1e-5, atol=1e-7)
 
 
-def test_thousands_of_single_elements_are_read_added_and_scattered(tmp_path):
-    x = np.random.default_rng(3).normal(size=100_000)
+def test_hundreds_of_single_elements_are_read_added_and_scattered(tmp_path):
+    x = np.random.default_rng(3).normal(size=40_000)
     writer = Writer(1, 1)
     number = writer.array(x)
-    elements = [writer.element(number, 50 * i) for i in range(2000)]
+    elements = [writer.element(number, 50 * i) for i in range(800)]
     total = writer.square(elements[0])
     for item in elements[1:]:
         total = writer.add(total, writer.square(item))
     doubles = [writer.multiply(item, 2.0) for item in elements]
-    gradient = writer.scatter(x.size, [50 * i for i in range(1999)] + [0], *doubles)
+    gradient = writer.scatter(x.size, [50 * i for i in range(799)] + [0], *doubles)
     y, gx = Compiled(writer.fused(total, gradient), tmp_path)([x])
     assert y[0] == pytest.approx((x[::50] ** 2).sum(), rel=1e-12)
     expected = np.zeros_like(x)
-    expected[: 50 * 1999 : 50] = 2 * x[: 50 * 1999 : 50]
-    expected[0] += 2 * x[50 * 1999]
+    expected[: 50 * 799 : 50] = 2 * x[: 50 * 799 : 50]
+    expected[0] += 2 * x[50 * 799]
     assert (gx == expected).all()
 
 

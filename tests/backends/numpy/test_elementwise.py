@@ -59,7 +59,7 @@ def done(monkeypatch):
 
 
 def test_the_case_table_holds_in_blocks(done) -> None:
-    cases = part_of(CASES, 1)
+    cases = part_of(CASES, 2)
     for case in cases:
         for dtype in dtypes_of(case):
             for assertion in CHECKED.intersection(assertions_of(case, dtype)):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.core.optimizers.problems import OPTIMIZERS, made
+from tests.turn import half_of
 
 from xpgrad import GradientMethod, Link, Parameter
 from xpgrad.optimizers.hyperparameter import Hyperparameter
@@ -79,7 +80,7 @@ def groups(request: pytest.FixtureRequest, codegen: None, folder: str, monkeypat
     return compared
 
 
-@pytest.mark.parametrize(("name", "options"), METHODS)
+@pytest.mark.parametrize(("name", "options"), half_of(METHODS))
 def test_steps_in_c_have_numpys_bits(name: str, options: dict[str, Any], groups: Any) -> None:
     assert groups(lambda: made(name, **options)) == 1
 

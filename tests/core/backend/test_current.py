@@ -125,9 +125,9 @@ def test_gradients_accumulate_on_the_device_of_their_array(second: xpgrad.Device
 @pytest.mark.parametrize("area", ["F", "ops"])
 def test_functions_compute_on_the_device_of_their_arguments(second: xpgrad.Device, area: str) -> None:
     cases = [case for case in CASES if case.area == area and lacking(second.backend.name, case.needs) is None]
-    for assertion, chosen in (("value", cases), ("gradient", half_of(cases))):
-        for case in chosen:
-            verify(assertion, Scenario(case, second, "float64"))
+    chosen = [case.name for case in half_of(cases)]
+    for case in cases:  # a gradient needs the value, too
+        verify("gradient" if case.name in chosen else "value", Scenario(case, second, "float64"))
 
 
 @pytest.mark.parametrize("padding", [None, 0.0])
