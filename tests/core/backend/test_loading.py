@@ -258,7 +258,7 @@ def test_the_result_of_a_hook_is_validated(third_party: ThirdParty) -> None:
 # Kernels from third parties
 
 
-def accelerator(name: str, result: str, extra: str = "") -> str:
+def accelerator(result: str, extra: str = "") -> str:
     return f"""
 calls = []
 @hookimpl({extra})
@@ -271,7 +271,7 @@ def xpgrad_kernels(backend):
 
 
 def test_a_plugin_with_only_kernels_is_loaded_with_their_backend(third_party: ThirdParty) -> None:
-    module = third_party.install("fast", accelerator("fast", "42"), modules="numpy")
+    module = third_party.install("fast", accelerator("42"), modules="numpy")
     plugins = third_party.plugins()
     plugins.backend("strict")
     assert module not in plugins.records
@@ -289,7 +289,7 @@ def test_a_plugin_with_only_kernels_is_loaded_with_their_backend(third_party: Th
     ],
 )
 def test_a_kernel_of_another_result_raises_at_its_first_use(third_party: ThirdParty, result: str, text: str) -> None:
-    module = third_party.install("fast", accelerator("fast", result), modules="numpy")
+    module = third_party.install("fast", accelerator(result), modules="numpy")
     numpy = third_party.plugins().backend("numpy")
     x = np.asarray([1.0, 2.0])
     for _ in range(2):
@@ -297,25 +297,23 @@ def test_a_kernel_of_another_result_raises_at_its_first_use(third_party: ThirdPa
             numpy.xp.add(x, x)
 
 
-def test_a_declining_kernel_is_followed_by_the_next_kernel(third_party: ThirdParty) -> None:
-    first = third_party.install("fast", accelerator("fast", "42"), modules="lib")
-    second = third_party.install("faster", accelerator("faster", "NotImplemented"), modules="lib")
+@pytest.mark.parametrize(
+    ("extra", "result", "order"), [("", "NotImplemented", (1, 0)), ("tryfirst=True", "43", (0, 1))]
+)
+def test_the_last_third_party_goes_first_unless_it_declines_or_another_asks_to(
+    third_party: ThirdParty, extra: str, result: str, order: tuple[int, ...]
+) -> None:
+    modules = [
+        third_party.install("fast", accelerator("42", extra), modules="lib"),
+        third_party.install("other", accelerator(result), modules="lib"),
+    ]
     plugins = third_party.plugins()
     numpy = plugins.backend("numpy")
-    for entry in sorted(plugins.installed.modules["lib"], key=lambda entry: entry.module != first):
+    for entry in sorted(plugins.installed.modules["lib"], key=lambda entry: modules.index(entry.module)):
         plugins.load(entry)
-    assert list(numpy.xp.providers("add")) == [second, first, "numpy"]
+    assert list(numpy.xp.providers("add")) == [*(modules[i] for i in order), "numpy"]
     assert numpy.xp.add(1, 2) == 42
-    assert __import__(second).calls == ["numpy"]
-
-
-def test_a_third_party_may_ask_to_go_first(third_party: ThirdParty) -> None:
-    first = third_party.install("fast", accelerator("fast", "42", "tryfirst=True"), modules="lib")
-    second = third_party.install("other", accelerator("other", "43"), modules="lib")
-    plugins = third_party.plugins()
-    for entry in sorted(plugins.installed.modules["lib"], key=lambda entry: entry.module != first):
-        plugins.load(entry)
-    assert list(plugins.backend("numpy").xp.providers("add")) == [first, second, "numpy"]
+    assert __import__(modules[order[0]]).calls == ["numpy"]
 
 
 @pytest.mark.parametrize("order", ["backend first", "third party first"])

@@ -101,11 +101,6 @@ def test_a_scalar_of_a_library_belongs_to_its_backend() -> None:
     assert plugins.backend_of_scalar(1.0) is None
 
 
-def test_a_library_s_own_device_object_names_a_device() -> None:
-    assert str(plugins.parse_foreign_device(array_api_strict.Device("device1"))) == "@strict:device1"
-    assert plugins.parse_foreign_device(object()) is None
-
-
 def test_a_direct_path_must_arrive(third_party: ThirdParty) -> None:
     source = "@hookimpl\ndef xpgrad_transfer(source, target): return lambda array: array"
     third_party.install("liar", source, modules="numpy")
