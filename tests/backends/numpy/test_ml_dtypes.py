@@ -5,69 +5,43 @@ import pytest
 
 import xpgrad
 import xpgrad.array_api as A
-import xpgrad.functions as F
-import xpgrad.ops as O
 from xpgrad import Variable, grad
 from xpgrad.testing.arrays import on_host
+from xpgrad_conformance.cases import CASES
+from xpgrad_conformance.table.scenario import Scenario, host_inputs
 
 ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed; jax brings it")
 DTYPES = [ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2]
 X = np.asarray([[0.25, 0.5, 0.75], [1.0, 0.5, 0.25]])
-SAME = {
-    "+ 1": lambda x: x + 1,
-    "0.0 *": lambda x: 0.0 * x,
-    "* 2.5": lambda x: x * 2.5,
-    "1 /": lambda x: 1 / x,
-    "** 2": lambda x: x**2,
-    "** 0.5": lambda x: x**0.5,
-    "- x": lambda x: x - x,
-    "* float64": lambda x: x * np.float64(2),
-    "exp": A.exp,
-    "tanh": A.tanh,
-    "sqrt": A.sqrt,
-    "maximum": lambda x: A.maximum(x, 0.5),
-    "sum": A.sum,
-    "mean": lambda x: A.mean(x, axis=0),
-    "var": A.var,
-    "std": lambda x: A.std(x, axis=1),
-    "max": A.max,
-    "prod": lambda x: A.prod(x, axis=1),
-    "cumulative_sum": lambda x: A.cumulative_sum(x, axis=1),
-    "matmul": lambda x: A.matmul(x, A.matrix_transpose(x)),
-    "x[0]": lambda x: x[0],
-    "x[[0, 0]]": lambda x: x[[0, 0]],
-    "concat": lambda x: A.concat([x, x]),
-    "vector_norm": lambda x: A.linalg.vector_norm(x),
-    "logsumexp": lambda x: O.logsumexp(x),
-    "nanmean": lambda x: O.nanmean(x),
-    "quantile": lambda x: O.quantile(x, 0.3),
-    "erf": lambda x: A.special.erf(x),
-    "relu": F.relu,
-    "sigmoid": F.sigmoid,
-    "softplus": F.softplus,
-    "leaky_relu": F.leaky_relu,
-    "elu": F.elu,
-    "clipped_relu": F.clipped_relu,
-    "softmax": F.softmax,
-    "softmax_cross_entropy": lambda x: F.softmax_cross_entropy(x, np.asarray([0, 1])),
-    "linear": lambda x: F.linear(x, x),
-    "layer_normalization": lambda x: F.layer_normalization(x, x[0], x[1]),
-}
+NAMES = """operator-add-scalar operator-mul-zero operator-mul-scalar operator-rtruediv-scalar operator-pow-2
+operator-pow-half arithmetic-operators exp tanh sqrt maximum sum mean-axis var std-axis max prod-axis cumulative_sum
+matmul getitem-int getitem-array concat linalg.vector_norm F.logsumexp nanmean quantile special.erf F.relu F.sigmoid
+F.softplus F.leaky_relu F.elu F.clipped_relu F.softmax F.softmax_cross_entropy F.linear F.layer_normalization"""
+SAME = [case for case in CASES if case.name in NAMES.split()]
+
+
+def test_every_name_is_that_of_a_case():
+    assert sorted(case.name for case in SAME) == sorted(NAMES.split())
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", SAME)
-def test_values_and_gradients_have_the_dtype_and_are_near(name, dtype):
-    x, exact = Variable(X.astype(dtype)), Variable(X.copy())
-    y, expected = SAME[name](x), SAME[name](exact)
-    assert y.dtype == y.array.dtype == dtype
-    for each, ones in ((y, np.ones(y.shape, dtype)), (expected, np.ones(y.shape))):
-        each.grad = ones
-        each.backward()
-    assert x.grad.dtype == dtype
+@pytest.mark.parametrize("case", SAME, ids=repr)
+def test_values_and_gradients_have_the_dtype_and_are_near(case, dtype):
+    scenario = Scenario(case, xpgrad.get_device("@numpy"), "float64")
+    given = [x.astype(dtype) if x.dtype.kind == "f" else x for x in host_inputs(case, "float64")]
+    xs = [Variable(x) for x in given]
+    exact = [Variable(x.astype(float) if x.dtype == dtype else x) for x in given]
     near = 8 * float(ml_dtypes.finfo(dtype).eps)
-    np.testing.assert_allclose(y.array.astype("float64"), expected.array, near, near)
-    np.testing.assert_allclose(x.grad.astype("float64"), exact.grad, near, near)
+    for y, expected in zip(scenario.call(xs), scenario.call(exact), strict=True):
+        assert y.dtype == y.array.dtype == dtype
+        np.testing.assert_allclose(y.array.astype("float64"), expected.array, near, near)
+        for each, ones in ((y, np.ones(y.shape, dtype)), (expected, np.ones(y.shape))):
+            each.grad = ones
+            each.backward()
+    for x, wanted in zip(xs, exact, strict=True):
+        if wanted.requires_grad and wanted.grad is not None:
+            assert x.grad.dtype == dtype
+            np.testing.assert_allclose(x.grad.astype("float64"), wanted.grad, near, near)
 
 
 def test_the_kinds_of_dtypes_and_their_limits_are_known():
@@ -75,6 +49,7 @@ def test_the_kinds_of_dtypes_and_their_limits_are_known():
     assert A.isdtype(x.dtype, "real floating")
     assert not A.isdtype(x.dtype, ("integral", "complex floating"))
     assert x.requires_grad
+    assert (x * np.float64(2)).dtype == x.dtype
     assert A.finfo(x).bits == 16
     assert A.finfo(x.dtype).eps == 2.0**-7
     assert A.finfo(np.dtype(ml_dtypes.float8_e5m2)).max == 57344.0
