@@ -5,13 +5,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from tests.backends.c_executor.written_groups import (
-    COMPILER,
-    Compiled,
-    interpreted,
-    random_group,
-    vector_math,
-)
+from tests.backends.c_executor.written_groups import COMPILER, Compiled, interpreted, random_group, vector_math
 from tests.backends.fusion.reference import function
 from tests.backends.fusion.written import Writer
 from tests.turn import half_of

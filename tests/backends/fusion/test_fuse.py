@@ -156,10 +156,7 @@ def test_a_function_of_the_user_that_fails_on_symbols_is_left_to_the_library(err
     x = Value(BACKEND.spec(np.ones(3)), "x")
     made, more = Value(x.spec), Value(x.spec)
     kernel = functools.partial(doubled, BACKEND.xp)
-    calls = (
-        Call(kernel_name(doubled, None), kernel, (x,), {}, (made,)),
-        Call("exp", np.exp, (made,), {}, (more,)),
-    )
+    calls = (Call(kernel_name(doubled, None), kernel, (x,), {}, (made,)), Call("exp", np.exp, (made,), {}, (more,)))
     program = fused_program(Program("f", (x,), (more,), calls))
     assert [call.name for call in program.calls] == [calls[0].name, "fused"]
     assert np.allclose(python_executor(program)(np.ones(3))[0], np.exp(2.0))

@@ -154,9 +154,7 @@ def test_get_array_module_lets_chx_win() -> None:
     assert backend.get_array_module(*arrays) is backend.get_array_module(*arrays[::-1]) is native.xp
 
 
-def test_get_array_module_of_several_libraries_is_the_first(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_get_array_module_of_several_libraries_is_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     class Other:
         """A library's array."""
 
