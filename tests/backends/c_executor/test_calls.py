@@ -273,6 +273,12 @@ def test_deleted_programs_are_neither_kept_nor_compiled(monkeypatch):
     assert compiled == [kept.__globals__[GROUPS]]
 
 
+def check_program(run, *groups):
+    arrays = [x for group in groups for x in arrays_for(group)]
+    for y, group in zip(run(*arrays), groups, strict=True):
+        np.testing.assert_array_equal(y, group(*arrays_for(group))[0])
+
+
 def test_equal_groups_are_compiled_once(monkeypatch):
     texts = []
     monkeypatch.setattr(module, "library_text", lambda sources: texts.append(len(sources)) or LIBRARY_TEXT(sources))
@@ -280,9 +286,7 @@ def test_equal_groups_are_compiled_once(monkeypatch):
     run = c_executor(program_of(*same, other))
     assert wait(60)
     assert set(texts) == {2}
-    arrays = [x for group in (*same, other) for x in arrays_for(group)]
-    for y, group in zip(run(*arrays), (*same, other), strict=True):
-        np.testing.assert_array_equal(y, group(*arrays_for(group))[0])
+    check_program(run, *same, other)
 
 
 LIBRARY_TEXT = module.library_text
@@ -294,9 +298,7 @@ def test_many_groups_are_compiled_one_library_after_the_other(folder, monkeypatc
     run = c_executor(program_of(*groups))
     assert wait(60)
     assert len(list(folder.glob("*.so"))) == 3
-    arrays = [x for group in groups for x in arrays_for(group)]
-    for y, group in zip(run(*arrays), groups, strict=True):
-        np.testing.assert_array_equal(y, group(*arrays_for(group))[0])
+    check_program(run, *groups)
 
 
 def test_a_group_without_source_stays_with_its_fallback(monkeypatch):
@@ -314,27 +316,21 @@ def test_a_group_without_source_stays_with_its_fallback(monkeypatch):
 
 
 WRONG = {
-    "data": lambda stated: stated["data"] + 8,
-    "rank": lambda stated: stated["rank"] + 40,
-    "shape": lambda stated: stated["data"],
-    "dtype": lambda stated: stated["dtype"] - 8,
-    "flags": lambda stated: stated["rank"],
-    "contiguous": lambda stated: 0x400,
+    "data": lambda stated: {"data": stated["data"] + 8},
+    "rank": lambda stated: {"rank": stated["rank"] + 40},
+    "shape": lambda stated: {"shape": stated["data"]},
+    "dtype": lambda stated: {"dtype": stated["dtype"] - 8},
+    "flags": lambda stated: {"flags": stated["rank"]},
+    "contiguous": lambda stated: {"contiguous": 0x400},
+    "after the object": lambda stated: {"data": 10**6},
+    "before the object": lambda stated: {"data": -8},
+    "unknown": lambda stated: {"more": 1},
 }
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_layout_that_differs_from_the_arrays_is_not_used(name, monkeypatch):
-    spec = BACKEND.spec(np.empty(3, np.float32))
-    stated = dict(BACKEND.programs.array_layout())
+def test_a_layout_that_differs_from_the_arrays_or_is_outside_of_them_is_not_used(name, monkeypatch):
+    spec, stated = BACKEND.spec(np.empty(3, np.float32)), BACKEND.programs.array_layout()
     assert layout.layout_of(BACKEND, spec) is not None
-    stated[name] = WRONG[name](stated)
-    monkeypatch.setattr(type(BACKEND.programs), "array_layout", lambda self: stated)
+    monkeypatch.setattr(type(BACKEND.programs), "array_layout", lambda self: stated | WRONG[name](stated))
     assert layout.layout_of(BACKEND, spec) is None
-
-
-@pytest.mark.parametrize("change", [{"data": 10**6}, {"data": -8}, {"more": 1}])
-def test_a_layout_outside_of_the_objects_is_not_read(change, monkeypatch):
-    stated = BACKEND.programs.array_layout() | change
-    monkeypatch.setattr(type(BACKEND.programs), "array_layout", lambda self: stated)
-    assert layout.layout_of(BACKEND, BACKEND.spec(np.empty(3, np.float32))) is None

@@ -144,18 +144,19 @@ def test_empty_variables_have_no_effect(third_party: ThirdParty, monkeypatch: py
     assert not third_party.plugins().installed.disabled
 
 
-@pytest.mark.parametrize("variable", ["XPGRAD_BACKENDS", "XPGRAD_DISABLE_BACKENDS"])
-def test_unknown_name_in_a_variable_is_an_error(
-    third_party: ThirdParty, monkeypatch: pytest.MonkeyPatch, variable: str
+@pytest.mark.parametrize(
+    ("variable", "names", "reason"),
+    [
+        ("XPGRAD_BACKENDS", "strict,nunpy", "nunpy, .* installed: .*numpy"),
+        ("XPGRAD_DISABLE_BACKENDS", "strict,nunpy", "nunpy, .* installed: .*numpy"),
+        ("XPGRAD_DISABLE_BACKENDS", "numpy", "numpy, the host"),
+    ],
+)
+def test_an_unknown_name_in_a_variable_or_disabling_the_host_is_an_error(
+    third_party: ThirdParty, monkeypatch: pytest.MonkeyPatch, variable: str, names: str, reason: str
 ) -> None:
-    monkeypatch.setenv(variable, "strict,nunpy")
-    with pytest.raises(PluginError, match=f"{variable} names nunpy, .* installed: .*numpy"):
-        third_party.plugins().names()
-
-
-def test_the_host_cannot_be_disabled(third_party: ThirdParty, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XPGRAD_DISABLE_BACKENDS", "numpy")
-    with pytest.raises(PluginError, match="XPGRAD_DISABLE_BACKENDS names numpy, the host"):
+    monkeypatch.setenv(variable, names)
+    with pytest.raises(PluginError, match=f"{variable} names {reason}"):
         third_party.plugins().names()
 
 
