@@ -6,6 +6,7 @@ import subprocess
 import numpy as np
 import pytest
 from tests.backends.c_executor.written_groups import COMPILER, Compiled, interpreted, random_group, vector_math
+from tests.backends.cupy import groups
 from tests.backends.fusion.reference import function
 from tests.backends.fusion.written import Writer
 from tests.turn import half_of
@@ -149,29 +150,17 @@ def test_hundreds_of_single_elements_are_read_added_and_scattered(tmp_path):
     assert (gx == expected).all()
 
 
-def normalized(rows, columns):
-    """Softmax of a layer normalization with a weight a column, its sums over rows and over all, in float32."""
-    rng = np.random.default_rng(4)
-    writer = Writer(rows, columns)
-    x = writer.load(rng.normal(size=(rows, columns)).astype("float32"))
-    weight = writer.load(rng.normal(size=columns).astype("float32"), "column")
-    centered = writer.subtract(x, writer.multiply(writer.sum(x, level="row"), 1 / columns))
-    variance = writer.multiply(writer.sum(writer.square(centered), level="row"), 1 / columns)
-    y = writer.multiply(writer.divide(centered, writer.sqrt(writer.add(variance, 1e-5))), weight)
-    e = writer.exp(writer.subtract(y, writer.max(y, level="row")))
-    p = writer.divide(e, writer.sum(e, level="row"))
-    columns_ = writer.sum(writer.multiply(p, weight), level="column")
-    mean = writer.multiply(writer.sum(p, level="one"), 1 / rows)
-    largest = writer.sum(writer.max(columns_, level="one"), level="one")
-    return writer.fused(p, columns_, mean, largest), writer.arrays
-
-
-@pytest.mark.parametrize(("rows", "columns"), [(1, 10), (3, 1000), (257, 64), (130, 1024), (4, 40000)])
-def test_softmax_of_a_layer_normalization_is_one_group(rows, columns, tmp_path):
-    fused, arrays = normalized(rows, columns)
-    compiled = Compiled(fused, tmp_path)
-    for y, expected in zip(compiled(arrays), interpreted(fused, arrays), strict=True):
+@pytest.mark.parametrize("name", ["double", "gradients", "long", "one row", "tall", "whole"])
+def test_normalizations_and_their_gradients_are_one_group(name, tmp_path):
+    b, results = groups.SAMPLES[name]()
+    fused = b.fused(*results)
+    for y, expected in zip(Compiled(fused, tmp_path)(b.arrays), interpreted(fused, b.arrays), strict=True):
         np.testing.assert_allclose(y, expected, rtol=3e-5, atol=1e-7)
+
+
+def gradients(rows):
+    b, results = groups.gradients(rows, 64)
+    return b.fused(*results)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -204,7 +193,7 @@ def test_sum_of_negative_zeros_and_largest_of_nan_are_numpys(size, tmp_path):
 
 
 def test_text_depends_only_on_structure():
-    texts = {generate(normalized(130, 64)[0], name).text for name in ("f", "g")}
+    texts = {generate(gradients(130), name).text for name in ("f", "g")}
     assert len(texts) == 1
     assert PLACEHOLDER in texts.pop()
 
@@ -234,9 +223,9 @@ def test_sine_and_cosine_of_one_number_are_separate_functions(dtype):
 
 
 def test_small_space_is_one_chunk_and_needs_no_second_call():
-    source = generate(normalized(30, 64)[0], "f")
+    source = generate(gradients(30), "f")
     assert (source.chunks, source.ends) == (1, False)
-    source = generate(normalized(4000, 64)[0], "f")
+    source = generate(gradients(4000), "f")
     assert source.chunks > 1
     assert source.ends
 
