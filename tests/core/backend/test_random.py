@@ -1,9 +1,8 @@
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.processes import output_of
 from tests.threads import in_thread
 
 import xpgrad
@@ -47,8 +46,7 @@ xpgrad.random.seed(5)
 assert "array_api_strict" not in sys.modules
 print([float(v) for v in xpgrad.random.uniform((3,), device="@strict:device1")])
 """
-    found = {subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout for _ in range(2)}
-    assert len(found) == 1
+    assert output_of("-c", program) == output_of("-c", program)
 
 
 def test_a_seed_applies_to_its_thread_and_an_invalid_one_raises() -> None:
