@@ -84,18 +84,31 @@ def test_kernels_by_series_agree_with_integrals(
     assert kernel(*(np.asarray(x.ravel()[7]) for x in args), **parameters).shape == ()
 
 
-def test_derivative_of_gammainc_has_the_digits_of_mpmath() -> None:
+DISTRIBUTIONS: dict[str, Any] = {
+    "gammainc": lambda mpmath, a, x: mpmath.gammainc(a, 0, x, regularized=True),
+    "stdtr": lambda mpmath, v, t: (
+        -mpmath.sign(t) * mpmath.betainc(v / 2, 0.5, 0, v / (v + mpmath.mpf(t) ** 2), regularized=True) / 2
+    ),
+}
+POINTS: list[tuple[str, tuple[int, ...], list[tuple[float, float]]]] = [
+    ("gammainc", (1,), [(0.08, 5.33), (0.6, 6.0), (1.5, 0.7), (2.0, 5.1), (3.0, 3.0), (20.0, 29.0), (28.0, 4.0)]),
+    ("gammainc", (1, 2), [(30, 24), (35, 70), (999, 980), (4e4, 39_800), (1e6, 1.002e6), (1e6, 995_500)]),
+    ("stdtr", (1, 2), [(0.1, 0.3), (0.7, -8), (2, 0.01), (3, 1.2), (9, 0.1), (12, 2.5), (3, -1.7), (14, 30)]),
+    ("stdtr", (1, 2), [(18.5, 0.3), (30, -2), (61, 0.01), (65, 11), (999, 1.5), (2e4, -4), (1e6, 1.7)]),
+]
+"""Names, orders of derivatives with respect to the parameters, and pairs of a parameter and an argument."""
+
+
+@pytest.mark.parametrize(("name", "orders", "points"), POINTS)
+def test_derivatives_of_distributions_have_the_digits_of_mpmath(name: str, orders: Any, points: Any) -> None:
     mpmath = pytest.importorskip("mpmath")
     pytest.importorskip("scipy.special")
-    kernel = get_device("@numpy").backend.lazy_override("special.gammainc_slope")
+    kernel, function = get_device("@numpy").backend.lazy_override(f"special.{name}_slope"), DISTRIBUTIONS[name]
     assert kernel is not None
-    points = np.array([(0.08, 5.33), (0.6, 6.0), (1.5, 0.7), (2.0, 5.1), (3.0, 3.0), (20.0, 29.0), (28.0, 4.0)])
-    large = np.array([(30.0, 24.0), (35.0, 70.0), (999.0, 980.0), (4e4, 39_800.0), (1e6, 1.002e6), (1e6, 995_500.0)])
-    cdf = lambda a, x: mpmath.gammainc(a, 0, x, regularized=True)  # noqa: E731
-    for n, args in ((1, points), (1, large), (2, large)):
-        with mpmath.workdps(40):
-            expected = [mpmath.diff(lambda a, x=x: cdf(a, x), a, n) for a, x in args]
-        np.testing.assert_allclose(kernel(*args.T, n=n), list(map(float, expected)), rtol=64 * np.finfo(float).eps)
+    for n in orders:
+        with mpmath.workdps(45):
+            expected = [float(mpmath.diff(lambda a, x=x: function(mpmath, a, x), a, n)) for a, x in points]
+        np.testing.assert_allclose(kernel(*np.array(points).T, n=n), expected, rtol=64 * np.finfo(float).eps)
 
 
 def test_gammainc_and_its_inverse_have_the_digits_of_mpmath_in_the_lower_tail_of_a_large_parameter() -> None:
@@ -114,22 +127,6 @@ def test_gammainc_and_its_inverse_have_the_digits_of_mpmath_in_the_lower_tail_of
     np.testing.assert_allclose(inverse(a, np.asarray(expected)), x, rtol=1e-14)
     np.testing.assert_allclose(inverse(a[-1], expected[-1]), x[-1], rtol=1e-14)
     assert kernel(a[:1], a[:1]) == scipy_special.gammainc(a[0], a[0])
-
-
-def test_derivative_of_students_distribution_has_the_digits_of_mpmath() -> None:
-    mpmath = pytest.importorskip("mpmath")
-    pytest.importorskip("scipy.special")
-    kernel = get_device("@numpy").backend.lazy_override("special.stdtr_slope")
-    assert kernel is not None
-    points = np.array(
-        [(0.1, 0.3), (0.7, -8.0), (2.0, 0.01), (3.0, 1.2), (9.0, 0.1), (12.0, 2.5), (3.0, -1.7), (14.0, 30)]
-    )
-    many = np.array([(18.5, 0.3), (30.0, -2.0), (61.0, 0.01), (65.0, 11.0), (999.0, 1.5), (2e4, -4.0), (1e6, 1.7)])
-    cdf = lambda v, t: mpmath.betainc(v / 2, 0.5, 0, v / (v + mpmath.mpf(t) ** 2), regularized=True) / 2  # noqa: E731
-    for n, args in ((1, points), (2, points), (1, many), (2, many)):
-        with mpmath.workdps(60):
-            expected = [-np.sign(t) * float(mpmath.diff(lambda v, t=t: cdf(v, t), v, n)) for v, t in args]
-        np.testing.assert_allclose(kernel(*args.T, n=n), expected, rtol=64 * np.finfo(float).eps)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
