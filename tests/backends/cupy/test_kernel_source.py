@@ -69,26 +69,25 @@ def compiled(source: str) -> str:
     return str(ptx, "ascii") if isinstance(ptx, bytes) else ptx
 
 
-def source_of(kernel: Any, types: dict[str, str]) -> str:
+def source_of(kernel: Any, types: dict[str, str], ndim: int = 1, contiguous: bool = True) -> str:
+    """Return the text that CuPy makes of a kernel for arrays of these dtypes and kinds."""
     from cupy._core import _kernel, _reduction
 
-    infos = []
-    reduction = isinstance(kernel, cupy.ReductionKernel)
-    params = params_of(kernel)
+    infos, params = [], params_of(kernel)
     for p in params:
         if p.name in ("_ind", "_in_ind", "_out_ind"):
             infos.append(_kernel._ArgInfo(INDEXER, object, None, 1, True, True))
-        elif p.dtype is not None and p.name != "n":
+        elif p.name.startswith("_") or (types and p.dtype is not None and p.name != "n"):
             infos.append(_kernel._ArgInfo(SCALAR, int, np.dtype(p.dtype).type, 0, True, True))
         else:
             kind = np.dtype(types.get(p.ctype) or p.dtype).type
-            infos.append(_kernel._ArgInfo(ARRAY, cupy.ndarray, kind, 1, True, True))
+            infos.append(_kernel._ArgInfo(ARRAY, cupy.ndarray, kind, ndim if p.raw else 1, contiguous, True))
     pairs = _kernel._TypeMap(tuple((letter, np.dtype(name).type) for letter, name in types.items()))
-    if not reduction:
+    if not isinstance(kernel, cupy.ReductionKernel):
         texts = kernel.operation, kernel.name, kernel.preamble
         return str(_kernel._get_elementwise_kernel_code(tuple(infos), pairs, params, *texts))
     result = kernel.out_params[0].ctype
-    reduce_type = result if result in types else "long long"
+    reduce_type = kernel.reduce_type or (result if result in types else "long long")
     texts = kernel.identity, kernel.map_expr, kernel.reduce_expr, kernel.post_map_expr, kernel.preamble, kernel.options
     given = len(kernel.in_params), 1, params, tuple(infos), pairs, kernel.name, 256, reduce_type
     return str(_reduction._ReductionKernel_get_cached_function_code(*given, *texts))
