@@ -27,15 +27,8 @@ def numbers(dtype, rng):
     info = np.finfo(dtype)
     special = [0, np.inf, np.nan, 1, 0.5, 1.5, 2, 2.5, 3, 88.7, 89, 103.5, 709.5, 745, 1e5, 1e10, 1e22, 127, 1023]
     special += [
-        info.max,
-        info.tiny,
-        info.tiny / 2,
-        info.smallest_subnormal,
-        1 + info.eps,
-        1 - info.eps,
-        np.pi,
-        2**23 + 0.5,
-    ]
+        info.max, info.tiny, info.tiny / 2, info.smallest_subnormal, 1 + info.eps, 1 - info.eps, np.pi, 2**23 + 0.5,
+    ]  # fmt: skip
     bits = rng.integers(0, np.iinfo(f"uint{info.bits}").max, 20000, dtype=f"uint{info.bits}").view(dtype)
     spread = 10.0 ** rng.uniform(-8, 8, 20000) * rng.choice([-1, 1], 20000)
     parts = [special, np.negative(special), bits, spread, rng.uniform(-1, 1, 20000), rng.uniform(-90, 90, 20000)]

@@ -246,13 +246,8 @@ def test_exchange_with_numpy():
 def test_other_arrays_raise():
     a, n = chx.array([1.0]), np.ones(1)
     for mix in (
-        lambda: a + n,
-        lambda: n + a,
-        lambda: chx.add(a, n),
-        lambda: chx.concat([a, n]),
-        lambda: a * n,
-        lambda: n < a,
-    ):
+        lambda: a + n, lambda: n + a, lambda: chx.add(a, n), lambda: chx.concat([a, n]), lambda: a * n, lambda: n < a,
+    ):  # fmt: skip
         with pytest.raises(TypeError, match="numpy"):
             mix()
     with pytest.raises(xpgrad.UnknownArray, match="at least one chx array"):

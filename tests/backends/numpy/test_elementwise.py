@@ -84,17 +84,11 @@ def test_raw_sweeps_in_blocks_and_recorded_ones_are_bit_equal(done, program) -> 
 
 ROWS = spread((600, 700), start=3)
 OPERANDS = {
-    "whole": ROWS,
-    "row": ROWS[:1].reshape(-1),
-    "column": ROWS[:, :1].copy(),
-    "number": np.asarray(ROWS[0, 0]),
-    "scalar": 1.5,
-    "single": ROWS.astype(np.float32),
-    "transposed": np.asfortranarray(ROWS),
-    "strided": np.repeat(ROWS, 2, axis=1)[:, ::2],
-    "planes": np.stack([ROWS[:100, :200]] * 3),
+    "whole": ROWS, "row": ROWS[:1].reshape(-1), "column": ROWS[:, :1].copy(), "number": np.asarray(ROWS[0, 0]),
+    "scalar": 1.5, "single": ROWS.astype(np.float32), "transposed": np.asfortranarray(ROWS),
+    "strided": np.repeat(ROWS, 2, axis=1)[:, ::2], "planes": np.stack([ROWS[:100, :200]] * 3),
     "plane": ROWS[:100, :200].copy(),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("number", [2, 5])

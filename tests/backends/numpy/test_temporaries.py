@@ -35,14 +35,11 @@ def _arrays(function) -> float:
 
 
 TEMPORARY = {
-    "left": (lambda x, c: (x * 2.0 + 1.0) / c - 3.0, 1),
-    "right": (lambda x, c: 2.0 - (c + x * 2.0), 1),
-    "unary": (lambda x, c: xp.exp(-(x - c)), 1),
-    "constant": (lambda x, c: (x + 1.0) * c.array, 1),
-    "kept": (lambda x, c: (x + 1.0) * (x + 2.0), 3),
-    "view": (lambda x, c: xp.reshape(x + 1.0, (3, -1)) + 1.0, 2),
+    "left": (lambda x, c: (x * 2.0 + 1.0) / c - 3.0, 1), "right": (lambda x, c: 2.0 - (c + x * 2.0), 1),
+    "unary": (lambda x, c: xp.exp(-(x - c)), 1), "constant": (lambda x, c: (x + 1.0) * c.array, 1),
+    "kept": (lambda x, c: (x + 1.0) * (x + 2.0), 3), "view": (lambda x, c: xp.reshape(x + 1.0, (3, -1)) + 1.0, 2),
     "broadcast": (lambda x, c: (x[:1] + 1.0) + c, 1),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("number", [1, 2])

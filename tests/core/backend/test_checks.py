@@ -44,28 +44,16 @@ def changed(change, where="@numpy"):
 
 
 FACTS = {
-    "shape": lambda x: x.shape,
-    "ndim": lambda x: x.ndim,
-    "size": lambda x: x.size,
-    "dtype": lambda x: x.dtype,
-    "grad": lambda x: x.grad,
-    "len": len,
-    "item": lambda x: x.item(),
-}
+    "shape": lambda x: x.shape, "ndim": lambda x: x.ndim, "size": lambda x: x.size, "dtype": lambda x: x.dtype,
+    "grad": lambda x: x.grad, "len": len, "item": lambda x: x.item(),
+}  # fmt: skip
 USES = {
-    "alone": lambda x, c: x * 2,
-    "itself": lambda x, c: x * x,
-    "function": lambda x, c: xp.exp(x),
-    "reduction": lambda x, c: xp.mean(x),
-    "scalars": lambda x, c: 1 / (x + 0.5),
-    "wide": lambda x, c: x * c,
-    "wide reflected": lambda x, c: c - x,
-    "several": lambda x, c: xp.where(c > 0, x, c),
-    "joined": lambda x, c: xp.concat([x, x], axis=0),
-    "row": lambda x, c: x[0],
-    "matrix": lambda x, c: xp.matmul(x, c.array[:1]),
-    "Chainer's": lambda x, c: xpgrad.functions.relu(x),
-}
+    "alone": lambda x, c: x * 2, "itself": lambda x, c: x * x, "function": lambda x, c: xp.exp(x),
+    "reduction": lambda x, c: xp.mean(x), "scalars": lambda x, c: 1 / (x + 0.5), "wide": lambda x, c: x * c,
+    "wide reflected": lambda x, c: c - x, "several": lambda x, c: xp.where(c > 0, x, c),
+    "joined": lambda x, c: xp.concat([x, x], axis=0), "row": lambda x, c: x[0],
+    "matrix": lambda x, c: xp.matmul(x, c.array[:1]), "Chainer's": lambda x, c: xpgrad.functions.relu(x),
+}  # fmt: skip
 
 
 @ON
@@ -177,17 +165,13 @@ def test_arrays_of_another_byte_order_make_no_variable(big):
     native = big.astype(big.dtype.newbyteorder("="))
     x = Variable(native)
     ways = {
-        "Variable": lambda: Variable(big),
-        "array": lambda: setattr(x, "array", big),
-        "grad": lambda: setattr(x, "grad", big),
-        "asarray": lambda: xp.asarray(big),
-        "function": lambda: xp.abs(big),
-        "astype": lambda: xp.astype(x, big.dtype),
-        "creation": lambda: xp.zeros(3, dtype=big.dtype),
+        "Variable": lambda: Variable(big), "array": lambda: setattr(x, "array", big),
+        "grad": lambda: setattr(x, "grad", big), "asarray": lambda: xp.asarray(big), "function": lambda: xp.abs(big),
+        "astype": lambda: xp.astype(x, big.dtype), "creation": lambda: xp.zeros(3, dtype=big.dtype),
         "chx": lambda: Variable(xpgrad.get_device("native:0").send(big)),
         "transform": lambda: xpgrad.transforms.vjp(lambda v: v, big),
         "retyped": lambda: setattr(x.array, "dtype", big.dtype) or x.dtype,
-    }
+    }  # fmt: skip
     for name, way in ways.items():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)

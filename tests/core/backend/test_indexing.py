@@ -9,39 +9,16 @@ from xpgrad.backend.indexing import at_axis, flat_index, full_index, getitem, is
 SHAPE = (3, 4, 5)
 MASK = np.arange(12).reshape(3, 4) % 3 == 0
 INDICES = [
-    1,
-    -1,
-    ...,
-    (),
-    None,
-    slice(None, None, -1),
-    slice(-9, 9, 2),
-    (..., 2),
-    (1, ..., None, 2),
-    (slice(5, 0, -2), None, 1),
-    slice(-9, None, -1),
-    (slice(None), slice(2, 2, -1), slice(-9, -7, -2)),
-    (0, 1, 2),
-    np.asarray([2, 0, -1]),
-    np.asarray(1),
-    np.asarray([[0, 1], [2, 2]]),
-    (slice(None), np.asarray([3, 3])),
-    (np.asarray([0, 1]), slice(None), np.asarray([4, 0])),
-    (np.asarray([0, 1]), np.asarray([4, 0])[:, None] % 3),
-    (slice(1, None), np.asarray([[0], [1]]), np.asarray([4, 0])),
-    (1, slice(None), np.asarray([4, 0])),
-    (np.asarray([0, 1]), None, np.asarray([3, 0])),
-    (..., 1, None, np.asarray([3, 3])),
-    (1, np.asarray([3, 3])),
-    (None, np.asarray([0, 1]), ..., 0),
-    (np.asarray([0, 1]), np.asarray(2), 3),
-    MASK,
-    (MASK, slice(None, None, 2)),
-    (slice(None), MASK[0], 1),
-    (np.asarray([True, False, True]), None, np.asarray([1, 2])),
-    (np.zeros(0, np.int64),),
+    1, -1, ..., (), None, slice(None, None, -1), slice(-9, 9, 2), (..., 2), (1, ..., None, 2),
+    (slice(5, 0, -2), None, 1), slice(-9, None, -1), (slice(None), slice(2, 2, -1), slice(-9, -7, -2)), (0, 1, 2),
+    np.asarray([2, 0, -1]), np.asarray(1), np.asarray([[0, 1], [2, 2]]), (slice(None), np.asarray([3, 3])),
+    (np.asarray([0, 1]), slice(None), np.asarray([4, 0])), (np.asarray([0, 1]), np.asarray([4, 0])[:, None] % 3),
+    (slice(1, None), np.asarray([[0], [1]]), np.asarray([4, 0])), (1, slice(None), np.asarray([4, 0])),
+    (np.asarray([0, 1]), None, np.asarray([3, 0])), (..., 1, None, np.asarray([3, 3])), (1, np.asarray([3, 3])),
+    (None, np.asarray([0, 1]), ..., 0), (np.asarray([0, 1]), np.asarray(2), 3), MASK, (MASK, slice(None, None, 2)),
+    (slice(None), MASK[0], 1), (np.asarray([True, False, True]), None, np.asarray([1, 2])), (np.zeros(0, np.int64),),
     (slice(1, 1), np.asarray([1, 2])),
-]
+]  # fmt: skip
 
 
 @pytest.fixture

@@ -177,32 +177,12 @@ def test_accumulate_returns_the_sum() -> None:
 
 
 FORMS: tuple[Any, ...] = (
-    lambda: 0,
-    lambda a: 0,
-    lambda a, /: 0,
-    lambda a, b: 0,
-    lambda a, /, p: 0,
-    lambda a, /, *, p: 0,
-    lambda a, p=1: 0,
-    lambda a, p, /: 0,
-    lambda a, b, /, p, q=2: 0,
-    lambda a, *, p=1, q: 0,
-    lambda a, b=1, /, p=2: 0,
-    lambda a, b, c=1, /: 0,
-    lambda a=1, b=2, /, *, p=3: 0,
-    lambda a, p, *, q=1: 0,
-    lambda a, b, p, *r, q: 0,
-    lambda p, a: 0,
-    lambda *a, p: 0,
-    lambda a, **k: 0,
-    functools.partial(lambda a, p, b: 0, p=1),
-    functools.wraps(lambda a: 0)(lambda *a: 0),
-    np.negative,
-    np.add,
-    np.matmul,
-    np.sum,
-    len,
-)
+    lambda: 0, lambda a: 0, lambda a, /: 0, lambda a, b: 0, lambda a, /, p: 0, lambda a, /, *, p: 0, lambda a, p=1: 0,
+    lambda a, p, /: 0, lambda a, b, /, p, q=2: 0, lambda a, *, p=1, q: 0, lambda a, b=1, /, p=2: 0,
+    lambda a, b, c=1, /: 0, lambda a=1, b=2, /, *, p=3: 0, lambda a, p, *, q=1: 0, lambda a, b, p, *r, q: 0,
+    lambda p, a: 0, lambda *a, p: 0, lambda a, **k: 0, functools.partial(lambda a, p, b: 0, p=1),
+    functools.wraps(lambda a: 0)(lambda *a: 0), np.negative, np.add, np.matmul, np.sum, len,
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -10,16 +10,10 @@ from xpgrad.testing.arrays import on_host, placed
 
 A = np.asarray
 FORMS: list[tuple[tuple[int, ...], Any]] = [
-    *((SHAPE, index) for index in INDICES),
-    ((2,), A([1] * 37)),
-    ((5, 3), (A([[1, 1], [4, 1]]), A([[2, 2], [0, 2]]))),
-    ((5, 3), (slice(1, 4, 2), ...)),
-    ((5,), slice(3, 99)),
-    ((4, 5, 3), (slice(1, -1), ..., slice(2))),
-    ((3,), A([False, False, False])),
-    ((), ()),
-    ((0, 3), (slice(None), 1)),
-]
+    *((SHAPE, index) for index in INDICES), ((2,), A([1] * 37)), ((5, 3), (A([[1, 1], [4, 1]]), A([[2, 2], [0, 2]]))),
+    ((5, 3), (slice(1, 4, 2), ...)), ((5,), slice(3, 99)), ((4, 5, 3), (slice(1, -1), ..., slice(2))),
+    ((3,), A([False, False, False])), ((), ()), ((0, 3), (slice(None), 1)),
+]  # fmt: skip
 
 
 def reference(shape: tuple[int, ...], index: Any, values: Any) -> Any:
