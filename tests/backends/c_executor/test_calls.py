@@ -15,7 +15,7 @@ from tests.backends.c_executor.groups_to_compile import (
     needs_compiler,
     program_of,
     sum_of_all,
-)
+)  # fmt: skip
 from tests.threads import for_each
 
 from xpgrad_c import groups as module
@@ -104,19 +104,10 @@ def test_arrays_in_fortran_order_are_not_copied_and_give_results_in_that_order(w
 
 
 @pytest.mark.parametrize("way", FUNCTIONS)
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda x: x.astype(np.float64),
-        lambda x: x.astype(">f4"),
-        lambda x: x.T,
-        lambda x: x[:, :-1],
-        lambda x: x[0],
-        lambda x: x[0, 0],
-        lambda x: 1.5,
-        lambda x: None,
-    ],
-)
+@pytest.mark.parametrize("change", [
+    lambda x: x.astype(np.float64), lambda x: x.astype(">f4"), lambda x: x.T, lambda x: x[:, :-1], lambda x: x[0],
+    lambda x: x[0, 0], lambda x: 1.5, lambda x: None,
+])  # fmt: skip
 def test_arrays_that_do_not_match_the_program_use_the_fallback(change, way, monkeypatch):
     group = multiply_add()
     x, y, z = arrays_for(group)

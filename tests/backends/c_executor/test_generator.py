@@ -223,21 +223,15 @@ def test_small_space_is_one_chunk_and_needs_no_second_call():
     assert source.ends
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        Statement("add", (), "complex64", "point"),
-        Statement("constant", (), "int8", "one", 300),
-        Statement("constant", (), "int32", "one", 0.5),
-        Statement("constant", (), "float32", "one", 1j),
-        Statement("cast", (Statement("load", (), "float32", "point", 0),), "int32", "point"),
-        Statement("divide", (Statement("load", (), "int32", "point", 0),) * 2, "int32", "point"),
-        Statement("pow", (Statement("load", (), "int32", "point", 0),) * 2, "int32", "point"),
-        Statement("unknown", (Statement("load", (), "float32", "point", 0),), "float32", "point"),
-        Statement("sum", (Statement("load", (), "bool", "point", 0),), "bool", "one"),
-    ],
-    ids=repr,
-)
+@pytest.mark.parametrize("statement", [
+    Statement("add", (), "complex64", "point"), Statement("constant", (), "int8", "one", 300),
+    Statement("constant", (), "int32", "one", 0.5), Statement("constant", (), "float32", "one", 1j),
+    Statement("cast", (Statement("load", (), "float32", "point", 0),), "int32", "point"),
+    Statement("divide", (Statement("load", (), "int32", "point", 0),) * 2, "int32", "point"),
+    Statement("pow", (Statement("load", (), "int32", "point", 0),) * 2, "int32", "point"),
+    Statement("unknown", (Statement("load", (), "float32", "point", 0),), "float32", "point"),
+    Statement("sum", (Statement("load", (), "bool", "point", 0),), "bool", "one"),
+], ids=repr)  # fmt: skip
 def test_statement_without_a_row_is_declined(statement):
     assert not has_row(statement)
 

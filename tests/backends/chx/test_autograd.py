@@ -67,16 +67,11 @@ def test_set_grad_checks_and_flags():
     assert b.grad is None
 
 
-@pytest.mark.parametrize(
-    ("use", "text"),
-    [
-        (lambda a: a.grad, "keeps no gradient"),
-        (lambda a: (leaf() * 2.0).grad, "keeps no gradient"),
-        (lambda a: a.cleargrad(), "constant"),
-        (lambda a: setattr(a, "grad", a), "constant"),
-        (lambda a: a.backward(), "no gradient"),
-    ],
-)
+@pytest.mark.parametrize(("use", "text"), [
+    (lambda a: a.grad, "keeps no gradient"), (lambda a: (leaf() * 2.0).grad, "keeps no gradient"),
+    (lambda a: a.cleargrad(), "constant"), (lambda a: setattr(a, "grad", a), "constant"),
+    (lambda a: a.backward(), "no gradient"),
+])  # fmt: skip
 def test_gradients_of_a_constant_are_errors(use, text):
     with pytest.raises(chx.ChainerxError, match=text):
         use(array([1.0]))
@@ -174,11 +169,8 @@ def test_as_grad_stopped_is_a_view_or_a_copy_in_no_graph():
 
 def test_view_copy_astype_and_to_device_are_differentiable():
     for move in (
-        lambda a: a.view(),
-        lambda a: a.copy(),
-        lambda a: a.astype(chx.float32),
-        lambda a: a.to_device("native:1"),
-    ):
+        lambda a: a.view(), lambda a: a.copy(), lambda a: a.astype(chx.float32), lambda a: a.to_device("native:1"),
+    ):  # fmt: skip
         a = leaf()
         b = move(a)
         assert b is not a

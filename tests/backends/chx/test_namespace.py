@@ -15,10 +15,8 @@ from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.table.scenario import dtypes_of, host_inputs
 
 MODULES = [
-    (chx, reference, strict),
-    (chx.linalg, reference.linalg, strict.linalg),
-    (chx.fft, reference.fft, strict.fft),
-]
+    (chx, reference, strict), (chx.linalg, reference.linalg, strict.linalg), (chx.fft, reference.fft, strict.fft),
+]  # fmt: skip
 FFT = set(chx.fft.__all__) - {"fftfreq", "rfftfreq"}
 FUNCTIONS = {*chx.FUNCTIONS, *(f"linalg.{name}" for name in chx.linalg.__all__), *FFT}
 CALLS = [(case, "") for case in CASES if case.area == "xp" and case.function in FUNCTIONS]

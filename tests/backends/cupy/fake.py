@@ -441,12 +441,9 @@ def install() -> Any:
     import scipy.special
 
     runtime = types.SimpleNamespace(
-        getDevice=current,
-        getDeviceCount=lambda: GPUS,
-        deviceCanAccessPeer=lambda a, b: 1,
-        deviceEnablePeerAccess=lambda peer: None,
-        CUDARuntimeError=CUDARuntimeError,
-    )
+        getDevice=current, getDeviceCount=lambda: GPUS, deviceCanAccessPeer=lambda a, b: 1,
+        deviceEnablePeerAccess=lambda peer: None, CUDARuntimeError=CUDARuntimeError,
+    )  # fmt: skip
     cuda = types.ModuleType("cupy.cuda")
     vars(cuda).update(
         Device=Device, Event=Event, Stream=Stream, runtime=runtime, is_available=lambda: True,

@@ -71,18 +71,11 @@ def columns(x):
     return xp.sum(xp.exp(xp.mean(x, axis=0)))
 
 
-@pytest.mark.parametrize(
-    ("f", "shape", "expected"),
-    [
-        (formula, (5000,), (1, 5000)),
-        (formula, (50, 100), (1, 5000)),
-        (chain, (64,), (1, 64)),
-        (elements, (1000,), (1, 1)),
-        (rows, (40, 100), (40, 100)),
-        (by_hand, (40, 100), (40, 100)),
-        (masked, (5000,), (1, 5000)),
-    ],
-)
+@pytest.mark.parametrize(("f", "shape", "expected"), [
+    (formula, (5000,), (1, 5000)), (formula, (50, 100), (1, 5000)), (chain, (64,), (1, 64)),
+    (elements, (1000,), (1, 1)), (rows, (40, 100), (40, 100)), (by_hand, (40, 100), (40, 100)),
+    (masked, (5000,), (1, 5000)),
+])  # fmt: skip
 def test_value_and_gradient_are_one_group(f, shape, expected):
     x = np.random.default_rng(0).standard_normal(shape)
     found, calls = groups(program_of(f, x))

@@ -111,18 +111,10 @@ def test_small_arrays_and_those_without_elements_are_one_block() -> None:
     assert blocks.blocks(np.empty(10**6), None) == blocks.WHOLE
 
 
-@pytest.mark.parametrize(
-    ("shape", "axes", "width"),
-    [
-        ((40, 1024), (1,), 1024),
-        ((40, 1024), -1, 1024),
-        ((40, 1024), (0,), 1024),
-        ((8, 16, 32, 32), (0, 2, 3), 1024),
-        ((8, 16, 32, 32), (1,), 1024),
-        ((512, 512), (0, 1), buffers.USUAL),
-        ((4, 9999), (1,), buffers.USUAL),
-    ],
-)
+@pytest.mark.parametrize(("shape", "axes", "width"), [
+    ((40, 1024), (1,), 1024), ((40, 1024), -1, 1024), ((40, 1024), (0,), 1024), ((8, 16, 32, 32), (0, 2, 3), 1024),
+    ((8, 16, 32, 32), (1,), 1024), ((512, 512), (0, 1), buffers.USUAL), ((4, 9999), (1,), buffers.USUAL),
+])  # fmt: skip
 def test_buffers_hold_the_elements_that_share_an_operand(shape: Any, axes: Any, width: int) -> None:
     usual = np.getbufsize()
     with buffers.on_rows(np.zeros(shape), axes):

@@ -55,30 +55,19 @@ CALLS: dict[str, list[tuple[Any, ...]]] = {
     "asarray": [(X,), (2,), (1.5,), (1j,), (True,), ([1, 2],), ([[1.0], [2]],), (memoryview(b"ab"),), (np.float32(1),)],
     "astype": [(X, np.float32), (X, np.float64), (X, np.complex64), (X, np.bool)],
     "clip": [(X,), (np.broadcast_to(X[0].astype("f"), (3, 2)),), (np.full((), np.nan),), (X.astype(int),), (X[:0],)],
-    "empty": [((2, 3),), (4,), ((),)],
-    "empty_like": [(X,)],
-    "eye": [(2,), (2, 3), (2, None)],
-    "full": [((2, 3), 1), (4, 2.5), ((), True), (2, 1j)],
-    "full_like": [(X, 2), (X, True)],
-    "linspace": [(0, 1, 5), (1.0, -1.0, 4), (0, 1, 1), (0, 1j, 3)],
-    "ones": [((2, 3),), (4,), ((),)],
+    "empty": [((2, 3),), (4,), ((),)], "empty_like": [(X,)], "eye": [(2,), (2, 3), (2, None)],
+    "full": [((2, 3), 1), (4, 2.5), ((), True), (2, 1j)], "full_like": [(X, 2), (X, True)],
+    "linspace": [(0, 1, 5), (1.0, -1.0, 4), (0, 1, 1), (0, 1j, 3)], "ones": [((2, 3),), (4,), ((),)],
     "ones_like": [(X,)],
     "roll": [(x, shift) for x in (np.arange(24.0).reshape(2, 3, 4), X.ravel(), X[:0]) for shift in (0, 1, -2, 7)],
-    "zeros": [((2, 3),), (4,), ((),)],
-    "zeros_like": [(X,)],
-}
+    "zeros": [((2, 3),), (4,), ((),)], "zeros_like": [(X,)],
+}  # fmt: skip
 KEYWORDS: dict[str, list[Any]] = {
-    "device": [None, "cpu", "gpu", 0],
-    "dtype": [None, np.float32, np.dtype("int16"), np.complex128],
-    "copy": [None, True, False],
-    "axis": [None, 0, 1, -1, 2],
-    "k": [0, 1, -1],
-    "min": [None, 0, 2.5, -0.0, -np.inf, np.float32(1.5), X],
-    "max": [None, 3, 2.5, 1e300, np.nan, X[0]],
-    "endpoint": [True, False],
-    "step": [1, 2, -1, 0.5],
-    "stop": [None, 7],
-}
+    "device": [None, "cpu", "gpu", 0], "dtype": [None, np.float32, np.dtype("int16"), np.complex128],
+    "copy": [None, True, False], "axis": [None, 0, 1, -1, 2], "k": [0, 1, -1],
+    "min": [None, 0, 2.5, -0.0, -np.inf, np.float32(1.5), X], "max": [None, 3, 2.5, 1e300, np.nan, X[0]],
+    "endpoint": [True, False], "step": [1, 2, -1, 0.5], "stop": [None, 7],
+}  # fmt: skip
 
 
 def outcome(function: Callable[..., Any], args: tuple[Any, ...], given: dict[str, Any]) -> tuple[Any, ...]:

@@ -78,13 +78,10 @@ def _in_objects(y):
 
 
 HOLDERS = {
-    "local": lambda y: (_in_local(y)[1],),
-    "argument": lambda y: (lambda z: (xp.exp(z), -z, z))(y + 1.0)[2:],
-    "list": lambda y: [z := [y + 1.0], z[0] + 1.0, -z[0]][0],
-    "objects": _in_objects,
-    "partial": lambda y: [f := functools.partial(operator.add, y + 1.0), f(1.0), f(1.0)][0].args,
-    "array": _in_array,
-}
+    "local": lambda y: (_in_local(y)[1],), "argument": lambda y: (lambda z: (xp.exp(z), -z, z))(y + 1.0)[2:],
+    "list": lambda y: [z := [y + 1.0], z[0] + 1.0, -z[0]][0], "objects": _in_objects,
+    "partial": lambda y: [f := functools.partial(operator.add, y + 1.0), f(1.0), f(1.0)][0].args, "array": _in_array,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", HOLDERS)

@@ -18,19 +18,11 @@ class DummyDevice:
     """An object that is no device."""
 
 
-@pytest.mark.parametrize(
-    ("specifier", "reason"),
-    [
-        (0, "^cupy: .*(CuPy is not installed|no CUDA driver|the CUDA driver|finds no GPU|runs no kernel)"),
-        ("0", "^cupy: "),
-        (1, "^cupy: "),
-        ("@cupy:0", "^cupy: "),
-        ("@cupy", "^cupy: "),
-        ("native", "^chx: "),
-        ("native:0", "^chx: "),
-        ("cuda:0", "^chx: "),
-    ],
-)
+@pytest.mark.parametrize(("specifier", "reason"), [
+    (0, "^cupy: .*(CuPy is not installed|no CUDA driver|the CUDA driver|finds no GPU|runs no kernel)"),
+    ("0", "^cupy: "), (1, "^cupy: "), ("@cupy:0", "^cupy: "), ("@cupy", "^cupy: "), ("native", "^chx: "),
+    ("native:0", "^chx: "), ("cuda:0", "^chx: "),
+])  # fmt: skip
 def test_devices_whose_backend_may_be_missing(specifier: Any, reason: str) -> None:
     try:
         device: Any = get_device(specifier)
@@ -44,27 +36,20 @@ def test_devices_whose_backend_may_be_missing(specifier: Any, reason: str) -> No
     assert isinstance(caught.value, RuntimeError)
 
 
-@pytest.mark.parametrize(
-    ("specifier", "reason"),
-    [
-        ("@numpy:", "'@numpy:' has an empty part; expected '@numpy' or '@numpy:index'"),
-        ("@numpy:0", "unknown device '@numpy:0'; numpy has @numpy"),
-        ("@:numpy", "unknown device '@:numpy'; installed backends: .*@numpy"),
-        ("@cupy::0", "'@cupy::0' has an empty part; expected '@cupy' or '@cupy:index'"),
-        ("@foo", "unknown device '@foo'; installed backends: .*@numpy"),
-        ("@", "unknown device '@'"),
-        ("", "unknown device ''; installed backends: .*@numpy"),
-        ("foo", "unknown device 'foo'"),
-        ("numpy", "unknown device 'numpy'; did you mean '@numpy'. installed backends: .*@numpy"),
-        ("foo:0", "unknown device 'foo:0'"),
-        ("numpy:0", "unknown device 'numpy:0'"),
-        ("@strict:device7", "unknown device '@strict:device7'; strict has @strict:cpu, @strict:device1"),
-        ("--1", "unknown device '--1'"),
-        ("\u00b2", "unknown device"),
-        (-2, "expected a GPU's number, or -1 for the host, got -2"),
-        ("-2", "expected a GPU's number, or -1 for the host, got -2"),
-    ],
-)
+@pytest.mark.parametrize(("specifier", "reason"), [
+    ("@numpy:", "'@numpy:' has an empty part; expected '@numpy' or '@numpy:index'"),
+    ("@numpy:0", "unknown device '@numpy:0'; numpy has @numpy"),
+    ("@:numpy", "unknown device '@:numpy'; installed backends: .*@numpy"),
+    ("@cupy::0", "'@cupy::0' has an empty part; expected '@cupy' or '@cupy:index'"),
+    ("@foo", "unknown device '@foo'; installed backends: .*@numpy"), ("@", "unknown device '@'"),
+    ("", "unknown device ''; installed backends: .*@numpy"), ("foo", "unknown device 'foo'"),
+    ("numpy", "unknown device 'numpy'; did you mean '@numpy'. installed backends: .*@numpy"),
+    ("foo:0", "unknown device 'foo:0'"), ("numpy:0", "unknown device 'numpy:0'"),
+    ("@strict:device7", "unknown device '@strict:device7'; strict has @strict:cpu, @strict:device1"),
+    ("--1", "unknown device '--1'"), ("\u00b2", "unknown device"),
+    (-2, "expected a GPU's number, or -1 for the host, got -2"),
+    ("-2", "expected a GPU's number, or -1 for the host, got -2"),
+])  # fmt: skip
 def test_unknown_specifiers_raise(specifier: Any, reason: str) -> None:
     with pytest.raises(SpecifierError, match=f"get_device: {reason}") as caught:
         get_device(specifier)

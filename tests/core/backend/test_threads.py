@@ -185,12 +185,9 @@ run_all(task, 4, 1)
 def run_python(text):
     environment = {**os.environ, "XPGRAD_NUM_THREADS": "2"}
     return subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", PRELUDE + text],
-        capture_output=True,
-        text=True,
-        env=environment,
+        [sys.executable, "-W", "ignore", "-c", PRELUDE + text], capture_output=True, text=True, env=environment,
         timeout=120,
-    )
+    )  # fmt: skip
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forked processes here")

@@ -55,16 +55,9 @@ class ThirdParty:
         self.folder = folder
 
     def install(
-        self,
-        distribution: str,
-        plugin: str,
-        *,
-        backends: str = "",
-        modules: str = "",
-        words: str = "",
-        executors: str = "",
-        version: str = "1.0",
-    ) -> str:
+        self, distribution: str, plugin: str, *, backends: str = "", modules: str = "", words: str = "",
+        executors: str = "", version: str = "1.0",
+    ) -> str:  # fmt: skip
         """Write a distribution whose one module has the source `plugin`, and return the module's name.
 
         `backends`, `modules`, `words` and `executors` are the names of entry points, separated by blanks; all lead to
@@ -73,11 +66,9 @@ class ThirdParty:
         module = f"{distribution.replace('-', '_')}_{next(_numbers)}"
         (self.folder / f"{module}.py").write_text(LIBRARY + dedent(plugin))
         groups = {
-            "xpgrad.backends": backends,
-            "xpgrad.array_modules": modules,
-            "xpgrad.devices": words,
+            "xpgrad.backends": backends, "xpgrad.array_modules": modules, "xpgrad.devices": words,
             "xpgrad.executors": executors,
-        }
+        }  # fmt: skip
         self.write(distribution, {g: dict.fromkeys(names.split(), module) for g, names in groups.items()}, version)
         return module
 
@@ -107,13 +98,9 @@ class ThirdParty:
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("XPGRAD_")}
         path = os.pathsep.join(filter(None, [str(self.folder), inherited.get("PYTHONPATH")]))
         return subprocess.run(
-            [sys.executable, "-c", dedent(program)],
-            env=inherited | {"PYTHONPATH": path} | environment,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
+            [sys.executable, "-c", dedent(program)], env=inherited | {"PYTHONPATH": path} | environment,
+            capture_output=True, text=True, check=False, timeout=120,
+        )  # fmt: skip
 
 
 @pytest.fixture
