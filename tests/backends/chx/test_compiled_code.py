@@ -19,18 +19,19 @@ def made(*values):
     return [xpgrad_chx.array(np.asarray(value, np.float32)) for value in values]
 
 
-@pytest.fixture
-def function(tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def function(tmp_path_factory):
     """The compiled function of a product and a sum, whose fallback says that it was called."""
-    monkeypatch.setenv("XPGRAD_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.delenv("XPGRAD_CODEGEN", raising=False)
     writer = Writer(3, 5)
     x, y = writer.drawn(), writer.drawn()
     fused = writer.fused(writer.add(writer.multiply(x, y), x), spec_of=lambda array: BACKEND.spec(made(array)[0]))
     groups = CompiledGroups(BACKEND)
     group = groups(fused, lambda *arrays: ("fallback",))
-    groups.start()
-    assert wait(120)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XPGRAD_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        patch.delenv("XPGRAD_CODEGEN", raising=False)
+        groups.start()
+        assert wait(120)
     assert group.state == "C", group.state
     return group.current
 
