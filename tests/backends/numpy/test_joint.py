@@ -38,12 +38,6 @@ class Halved(GradientMethod):
         return w
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A folder in which the steps are compiled."""
-    return str(tmp_path_factory.mktemp("steps"))
-
-
 @pytest.fixture(params=["float32", "float64"])
 def groups(request: pytest.FixtureRequest, codegen: None, folder: str, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return a function that compares updates in C with NumPy's, and returns how many groups C updated."""

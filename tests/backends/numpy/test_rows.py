@@ -21,21 +21,11 @@ pytestmark = needs_compiler
 BACKEND = xpgrad.get_device("@numpy").backend
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A folder in which the kernels are compiled."""
-    path = str(tmp_path_factory.mktemp("rows"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XPGRAD_CACHE_DIR", path)
-        patch.delenv("XPGRAD_CODEGEN", raising=False)
-        assert rows.build(), toolchain().failures
-    return path
-
-
 @pytest.fixture
 def _compiled(folder: str, codegen: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The kernels, for arrays of any size."""
     monkeypatch.setenv("XPGRAD_CACHE_DIR", folder)
+    assert rows.build(), toolchain().failures
     monkeypatch.setattr(rows, "LARGE", 1)
     monkeypatch.setattr(rows, "SHARED", 1)
     monkeypatch.setattr(channels, "LARGE", 1)
