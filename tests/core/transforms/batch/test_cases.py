@@ -4,7 +4,7 @@ import os
 import zlib
 
 import pytest
-from tests.core.transforms.batch.batched_cases import SEEDED, WITHOUT_BATCH, Members, differences
+from tests.core.transforms.batch.batched_cases import SEEDED, WITHOUT_BATCH, Members, check
 from tests.devices import device_or_skip, lacking
 from tests.turn import part_of
 
@@ -34,7 +34,7 @@ def test_vmap_of_a_case_is_the_loop(case: Case, device: str) -> None:
         pytest.skip(reason)
     every = device == "@numpy"
     orders = (0, 1, 2) if every and NUMBERS[case.name] % 4 == 0 else (0, 1)
-    assert not list(differences(case, found, orders, every=every))
+    check(case, found, orders, every=every)
 
 
 @pytest.mark.parametrize("name", WITHOUT_BATCH)
