@@ -4,7 +4,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from tests.building import array, place, values, variable
+from tests.building import array, assert_near, place, values, variable
 
 import xpgrad
 import xpgrad.functions as F
@@ -34,8 +34,7 @@ def test_jvp(device, primals):
     tangents = array(device, [1.0, -2.0], "float64"), {"a": array(device, [0.5, 0.25], "float64")}
     out, tangent = jvp(outputs, primals, tangents)
     x, a, t, b = np.array([0.3, 0.7]), np.array([2.0, 3.0]), np.array([1.0, -2.0]), np.array([0.5, 0.25])
-    np.testing.assert_allclose(on_host(out["y"]), np.sin(x) * a)
-    np.testing.assert_allclose(on_host(tangent["y"]), np.cos(x) * a * t + np.sin(x) * b)
+    assert_near([out["y"], tangent["y"]], [np.sin(x) * a, np.cos(x) * a * t + np.sin(x) * b])
     np.testing.assert_allclose(on_host(tangent["z"]), 2 * (x * t).sum())
     assert place(tangent["y"]) == place(primals[0])
 
@@ -53,31 +52,6 @@ def test_jvp_takes_none_for_integers(device):
     x = array(device, [1.0, 2.0])
     _, tangent = jvp(lambda p: xp.take(p["x"], p["n"]) * 3, ({"x": x, "n": n},), ({"x": x, "n": None},))
     assert values(tangent) == [6.0, 3.0]
-
-
-def test_jvp_of_complex_numbers_is_the_directional_derivative(device):
-    z, t = array(device, [1 + 2j], "complex128"), array(device, [0.5 - 1j], "complex128")
-    _, tangent = jvp(lambda z: z * xp.conj(z) * z, (z,), (t,))
-    a, b = 1 + 2j, 0.5 - 1j
-    np.testing.assert_allclose(on_host(tangent), [2 * abs(a) ** 2 * b + a * a * np.conj(b)])
-
-
-def test_jvp_can_be_differentiated(device):
-    x, t = array(device, [0.3], "float64"), array(device, [2.0], "float64")
-    f = lambda x: xp.sum(jvp(xp.sin, (x,), (t,))[1])  # noqa: E731
-    np.testing.assert_allclose(on_host(grad(f)(x)), -2 * np.sin([0.3]))
-    v = Variable(t)
-    _, tangent = jvp(xp.sin, (x,), (v,))
-    xp.sum(tangent).backward()
-    np.testing.assert_allclose(on_host(v.grad), np.cos([0.3]))
-
-
-def test_hvp(device):
-    x, v = array(device, [1.0, 2.0], "float64"), array(device, [3.0, 5.0], "float64")
-    product, other = hvp(lambda x, y: xp.sum(x**3 * y), (x, x), (v, xp.zeros_like(Variable(v)).array))
-    assert values(product) == [6.0 * 3, 6.0 * 4 * 5]
-    assert values(other) == [3.0 * 3, 3.0 * 4 * 5]
-    assert place(product) == place(x)
 
 
 def test_wrong_calls_raise(device):
@@ -126,8 +100,7 @@ CONSTANTS = {
 @pytest.mark.parametrize("f", CONSTANTS.values(), ids=CONSTANTS)
 def test_constants_in_a_graph_have_no_tangent(point, f):
     x, t = point
-    np.testing.assert_allclose(on_host(jvp(f, (x,), (t,))[1]), X * T)
-    np.testing.assert_allclose(on_host(linearize(f, x)[1](t)), X * T)
+    assert_near([jvp(f, (x,), (t,))[1], linearize(f, x)[1](t)], [X * T, X * T])
 
 
 SAME = {
@@ -151,15 +124,6 @@ def test_jvp_agrees_with_the_double_pullback(point, f):
     np.testing.assert_allclose(on_host(jvp(f, (x,), (t,))[1]), on_host(linearize(f, x)[1](t)))
 
 
-def test_captured_variables_get_gradients_of_the_tangent(device, point):
-    x, t = point
-    w = variable(device, [2.0, 3.0], "float64")
-    _, tangent = jvp(lambda x: xp.sum(xp.sin(x * w)), (Variable(x),), (Variable(t),))
-    tangent.backward()
-    a = X * [2.0, 3.0]
-    np.testing.assert_allclose(on_host(w.grad), np.cos(a) * T - X * T * [2.0, 3.0] * np.sin(a))
-
-
 def test_a_backward_computation_within_gives_gradients_of_the_primals(device, point):
     x, t = point
     w = variable(device, [2.0, 3.0], "float64")
@@ -171,15 +135,6 @@ def test_a_backward_computation_within_gives_gradients_of_the_primals(device, po
 
     jvp(f, (x,), (t,))
     np.testing.assert_allclose(on_host(w.grad), X * np.cos(X * [2.0, 3.0]))
-
-
-def test_a_program_may_contain_it_and_be_differentiated(point):
-    x, t = point
-    step = xpgrad.compile(lambda x, t: jvp(lambda x: xp.sin(x) * x, (x,), (t,))[1])
-    expected = (np.cos(X) * X + np.sin(X)) * T
-    for _ in range(3):
-        np.testing.assert_allclose(on_host(step(x, t)), expected)
-    np.testing.assert_allclose(on_host(grad(lambda x: xp.sum(step(x, t)))(x)), (2 * np.cos(X) - X * np.sin(X)) * T)
 
 
 def test_random_numbers_and_averages_agree_with_a_call_without_tangents(device):

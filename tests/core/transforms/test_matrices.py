@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.building import array, place, values, variable
+from tests.building import array, assert_near, place, values, variable
 
 import xpgrad
 import xpgrad.functions as F
@@ -67,8 +67,7 @@ def test_complex_jacobians(device, mode):
     np.testing.assert_allclose(on_host(holomorphic), np.diag(2 * host))
     for f in (lambda z: xp.sum(z**3), lambda z: xp.sum(xp.real(z))):
         value, found = value_and_grad(f, holomorphic=True)(z)
-        np.testing.assert_allclose(on_host(found), on_host(jacobian(f, mode=mode, holomorphic=True)(z)))
-        np.testing.assert_allclose(on_host(value), on_host(f(z)))
+        assert_near([found, value], [jacobian(f, mode=mode, holomorphic=True)(z), f(z)])
     by_both = grad(lambda z, x: xp.sum(z**3 * x), (0, 1), holomorphic=True)(z, array(device, [1.0, 2.0], "float64"))
     np.testing.assert_allclose(list(map(on_host, by_both)), [3 * host**2 * [1, 2], host**3])
     of_reals = jacobian(lambda x: x * (1 + 2j), mode=mode)(array(device, [1.0, 2.0], "float64"))
@@ -90,13 +89,6 @@ def test_a_jacobian_can_be_differentiated(device, mode):
     assert isinstance(found, Variable)
     xp.sum(found).backward()
     assert values(x.grad) == [6.0, 12.0]
-
-
-def test_hessian(device):
-    x = array(device, [1.0, 2.0], "float64")
-    found = hessian(lambda x: xp.sum(x) ** 3 + x[0] * x[0])(x)
-    assert values(found) == [[20.0, 18.0], [18.0, 18.0]]
-    assert type(found) is type(x)
 
 
 def test_hessian_of_trees(device):

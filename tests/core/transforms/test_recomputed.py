@@ -4,7 +4,6 @@ import functools
 import gc
 import itertools
 import random
-import tracemalloc
 import weakref
 
 import numpy as np
@@ -18,7 +17,7 @@ from xpgrad import Variable
 from xpgrad import array_api as xp
 from xpgrad.errors import GraphError
 from xpgrad.testing.arrays import on_host
-from xpgrad.transforms import checkpoint, custom_vjp, grad, hessian, hvp
+from xpgrad.transforms import checkpoint, custom_vjp, hvp
 
 
 def orders(f, *leaves):
@@ -49,11 +48,6 @@ def w(device):
     return variable(device, [1.0, 2.0, 3.0], "float64")
 
 
-def test_gradients_agree_with_a_plain_call(x, w):
-    f = lambda a, b: xp.sin(a * b) * b  # noqa: E731
-    assert_same(orders(lambda: checkpoint(f)(x, w), x, w), orders(lambda: f(x, w), x, w))
-
-
 def test_captured_variables_get_gradients(x, w):
     h = x * w  # in the graph, and an ancestor of the input
 
@@ -71,23 +65,19 @@ def test_a_captured_variable_may_be_returned(x, w):
     assert_same(orders(lambda: joined(checkpoint(f)(x)), x, w), orders(lambda: joined(f(x)), x, w))
 
 
-def test_checkpoints_nest(x, w):
-    inner = checkpoint(lambda a: xp.exp(a * w) * x)
-    outer = checkpoint(lambda a: inner(inner(a * x)) + a)
-    plain = lambda a: xp.exp(a * w) * x  # noqa: E731
-    assert_same(orders(lambda: outer(x), x, w), orders(lambda: plain(plain(x * x)) + x, x, w))
-
-
 def test_trees_keywords_and_other_things(device, x):
     def f(p, *, scale, flag):
         assert flag == "flag"
         assert isinstance(p["x"], Variable)
-        return {"y": p["x"] * scale, "none": None, "n": xp.argmax(p["x"]), "text": flag, "count": p["count"]}
+        found = {"y": p["x"] * scale, "unused": p["x"] ** 3, "n": xp.argmax(p["x"])}
+        return {**found, "none": None, "text": flag, "count": p["count"], "words": p["words"]}
 
-    count = array(device, [1, 2], "int32")
-    out = checkpoint(f)({"x": x, "count": count}, scale=x, flag="flag")
+    count, words = array(device, [1, 2], "int32"), np.asarray(["a", "b"])
+    out = checkpoint(f)({"x": x, "count": count, "words": words}, scale=x, flag="flag")
     assert (out["none"], out["text"], values(out["n"])) == (None, "flag", 2)
     assert out["count"] is count
+    assert out["words"] is words
+    assert out["unused"].requires_grad
     xp.sum(out["y"]).backward()
     np.testing.assert_allclose(on_host(x.grad), [0.2, 0.4, 0.6])
 
@@ -96,20 +86,7 @@ def test_a_gradient_that_came_through_a_checkpoint_may_be_captured_by_the_next(x
     (g,) = xpgrad.grad([xp.sum(checkpoint(lambda a: a**3)(x))], [x], enable_double_backprop=True)
     y = xp.sum(checkpoint(lambda a: a * g)(x))
     found = xpgrad.grad([y], [x, g])
-    np.testing.assert_allclose(on_host(found[0]), 9 * on_host(x) ** 2)
-    np.testing.assert_allclose(on_host(found[1]), on_host(x))
-
-
-def test_arrays_without_gradient_are_passed_unchanged(x):
-    words = np.asarray(["a", "b"])
-    assert checkpoint(lambda a, b: (a * 2, b))(x, words)[1] is words
-
-
-def test_single_used_output_of_several(x):
-    first, second = checkpoint(lambda a: (a * a, a**3))(x)
-    xp.sum(second).backward()
-    np.testing.assert_allclose(on_host(x.grad), 3 * np.array([0.01, 0.04, 0.09]))
-    assert first.requires_grad
+    assert_near([found[0], found[1]], [9 * on_host(x) ** 2, x])
 
 
 @pytest.mark.parametrize("nested", [False, True])
@@ -220,35 +197,12 @@ def test_a_released_checkpoint_raises_a_clear_error(x):
         y.backward()
 
 
-def test_recomputation_in_debug_mode_and_in_transforms(device, x):
-    f = checkpoint(lambda a: xp.sum(a**3))
-    with xpgrad.using_config("debug", True):
-        assert_same([on_host(grad(f)(x))], [3 * on_host(x) ** 2])
-    assert_same([on_host(hessian(f)(x.array))], [np.diag(6 * on_host(x))])
-
-
-def test_intermediate_values_are_not_kept():
-    x = Variable(np.ones(100_000))
-
-    def f(a):
-        for _ in range(50):
-            a = xp.sin(a)
-        return a
-
-    tracemalloc.start()
-    y = checkpoint(f)(x)
-    kept = tracemalloc.get_traced_memory()[0]
-    tracemalloc.stop()
-    assert kept < 3 * x.array.nbytes
-    assert y.requires_grad
-
-
 def test_graphs_are_freed_without_the_collector(x, w):
     freed = []
 
     def f(a):
         y = a * w
-        freed.append(weakref.ref(y))
+        freed.append(weakref.ref(y.node))
         return xp.sin(y)
 
     gc.disable()

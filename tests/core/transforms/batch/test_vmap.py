@@ -16,7 +16,7 @@ from xpgrad import functions as F
 from xpgrad.errors import BatchError, EscapedArray, NotANumber, ShapeError, StructureError, UnknownArray
 from xpgrad.function_hooks import TimerHook
 from xpgrad.testing.arrays import on_host
-from xpgrad.transforms import checkpoint, custom_root, custom_vjp, grad, stop_gradient, vmap
+from xpgrad.transforms import checkpoint, grad, vmap
 
 X = np.arange(24.0).reshape(2, 3, 4) / 7
 W = np.arange(6.0).reshape(2, 3) - 2
@@ -127,6 +127,7 @@ def test_chunks_bound_the_members_that_are_computed_at_a_time(device):
     xp.sum(y * y).backward()
     assert values(big.grad) == [[12.0, 24.0, 36.0]] * 5
     assert values(w.grad) == [60.0] * 3
+    assert type(w.grad) is type(w.array)
 
 
 # Variables from outside
@@ -187,30 +188,6 @@ def test_a_checkpoint_repeats_the_draws_of_each_member(x):
         np.testing.assert_allclose(on_host(y), on_host(g))
         kept = on_host(y) != 0
         assert (kept == kept[0]).all() == (randomness == "same")
-
-
-def test_a_custom_vjp_is_used_for_batches(x):
-    @custom_vjp
-    def f(x):
-        return xp.sin(x)
-
-    f.defvjp(lambda x: (f(x), x), lambda x, g: (g * 10 * x,))
-    np.testing.assert_allclose(on_host(vmap(grad(lambda x: xp.sum(f(x))))(x)), 10 * X[0])
-    np.testing.assert_allclose(on_host(grad(lambda x: xp.sum(vmap(f)(x)))(x)), 10 * X[0])
-
-
-def test_a_custom_root_is_found_for_each_member(x):
-    def root(a):
-        def solve(g, y):
-            for _ in range(30):
-                y = 0.5 * (y + stop_gradient(a) / y)
-            return y
-
-        return custom_root(lambda y: y * y - a, xp.ones_like(a), solve, lambda g, y: y / g(xp.ones_like(y)))
-
-    shifted = x + 1
-    np.testing.assert_allclose(on_host(vmap(root)(shifted)), np.sqrt(X[0] + 1))
-    np.testing.assert_allclose(on_host(vmap(grad(lambda a: xp.sum(root(a))))(shifted)), 0.5 / np.sqrt(X[0] + 1))
 
 
 # Python objects
