@@ -73,6 +73,12 @@ def test_the_argument_differs_from_a_captured_variable(device):
     assert values(grad(lambda y: xp.sum(grad(lambda z: xp.sum(z * z * y))(y)))(x)) == [12.0]
 
 
+def test_an_outer_transform_sees_through_an_inner_one_of_plain_arrays(device):
+    w = array(device, 3.0)
+    outer = grad(lambda p: grad(lambda w: w * w * p)(w))
+    assert values(outer(array(device, 5.0))) == 6.0
+
+
 def test_one_variable_as_two_arguments(device):
     x = variable(device, [2.0])
     first, second = grad(lambda a, b: xp.sum(a * a * b), argnums=(0, 1))(x, x)

@@ -97,7 +97,9 @@ def test_hessian_of_trees(device):
         "a": {"a": 10.0, "b": 6.0},
         "b": {"a": 6.0, "b": 0.0},
     }
-    (aa, ab), (ba, bb) = hessian(lambda a, b: a * a * b, (0, 1))(array(device, 3.0), array(device, 5.0))
+    a, b = array(device, 3.0), array(device, 5.0)
+    (aa, ab), (ba, bb) = hessian(lambda a, b: a * a * b, (0, 1))(a, b)
+    assert type(aa) is type(a)
     assert [values(x) for x in (aa, ab, ba, bb)] == [10.0, 6.0, 6.0, 0.0]
 
 
