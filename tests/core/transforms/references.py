@@ -11,6 +11,13 @@ from xpgrad.testing.arrays import like
 from xpgrad.transforms.trees import flatten
 
 Axes = int | None | Sequence[int | None]
+X, T = np.asarray([0.3, 0.7]), np.asarray([1.0, -2.0])
+"""A point and a direction, which the fixture `point` puts on a device."""
+
+
+def outputs(x: Any, p: Any) -> Any:
+    """Return a tree of an array and a number, from a vector and a tree."""
+    return {"y": xp.sin(x) * p["a"], "z": xp.sum(x * x)}
 
 
 def looped(f: Callable[..., Any], in_axes: Axes = 0, out_axes: int = 0, **options: Any) -> Callable[..., Any]:

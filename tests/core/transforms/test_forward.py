@@ -5,6 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 from tests.building import array, assert_near, place, values, variable
+from tests.core.transforms.references import T, X, outputs
 
 import xpgrad
 import xpgrad.functions as F
@@ -13,21 +14,6 @@ from xpgrad import array_api as xp
 from xpgrad.errors import EscapedArray, GradientError
 from xpgrad.testing.arrays import on_host
 from xpgrad.transforms import checkpoint, grad, hessian, hvp, jvp, linearize, stop_gradient, vmap
-
-
-def outputs(x, p):
-    return {"y": xp.sin(x) * p["a"], "z": xp.sum(x * x)}
-
-
-@pytest.fixture
-def primals(device):
-    return array(device, [0.3, 0.7], "float64"), {"a": array(device, [2.0, 3.0], "float64")}
-
-
-@pytest.fixture
-def point(device):
-    """A point and a direction."""
-    return array(device, [0.3, 0.7], "float64"), array(device, [1.0, -2.0], "float64")
 
 
 def test_jvp(device, primals):
@@ -66,9 +52,6 @@ def test_wrong_calls_raise(device):
         jvp(xp.sin, (x,), (array(device, [1.0]),))
     with pytest.raises(GradientError, match="hvp: the function must return one number"):
         hvp(xp.sin, (x,), (x,))
-
-
-X, T = np.array([0.3, 0.7]), np.array([1.0, -2.0])
 
 
 def in_loop(x):

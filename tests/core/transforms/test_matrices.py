@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.building import array, assert_near, place, values, variable
+from tests.building import array, assert_near, place, values
 
 import xpgrad
 import xpgrad.functions as F
@@ -80,15 +80,6 @@ def test_complex_jacobians(device, mode):
     )
     with pytest.raises(DtypeError, match="holomorphic=True"):
         jacobian(lambda z: z * z, mode=mode)(z)
-
-
-@MODES
-def test_a_jacobian_can_be_differentiated(device, mode):
-    x = variable(device, [1.0, 2.0], "float64")
-    found = jacobian(lambda x: x**3, mode=mode)(x)
-    assert isinstance(found, Variable)
-    xp.sum(found).backward()
-    assert values(x.grad) == [6.0, 12.0]
 
 
 def test_hessian_of_trees(device):

@@ -59,12 +59,6 @@ def _rule(size, in_batched, x, w):
     return cubed(x) * w, True
 
 
-def test_a_function_node_runs_on_batched_arrays(x):
-    np.testing.assert_allclose(on_host(vmap(lambda x: Cube().apply((x,))[0])(x)), X**3)
-    slope = vmap(grad(lambda x: xp.sum(Cube().apply((x,))[0])))
-    np.testing.assert_allclose(on_host(slope(x)), 3 * X**2)
-
-
 def test_a_function_node_gets_arrays_of_the_library_if_all_members_are_the_same(x, device):
     w = variable(device, X[0], "float64")
     y = vmap(lambda x: x * cubed(w))(x)

@@ -10,7 +10,7 @@ import pytest
 from tests.building import array, values, variable
 
 import xpgrad
-from xpgrad import Variable, no_backprop_mode
+from xpgrad import Variable
 from xpgrad import array_api as xp
 from xpgrad import functions as F
 from xpgrad.errors import BatchError, EscapedArray, NotANumber, ShapeError, StructureError, UnknownArray
@@ -158,19 +158,6 @@ def test_a_captured_variable_cannot_get_an_array_for_each_member(x, device):
     with pytest.raises(BatchError, match=r"^vmap: the function assigned w an array per batch element; return it"):
         vmap(f)(x)
     assert values(w) == [0.0] * 4
-
-
-def test_no_graph_is_made_without_need(x, device):
-    w = variable(device, np.ones(4), "float64")
-
-    def within(x):
-        with no_backprop_mode():
-            return x * w
-
-    assert not vmap(within)(Variable(x)).requires_grad
-    with no_backprop_mode():
-        assert not vmap(lambda x: x * w)(Variable(x)).requires_grad
-    assert vmap(lambda x: x * w)(Variable(x)).requires_grad
 
 
 # Other transformations, and functions with rules of users

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from tests.building import array, assert_near
+from tests.building import assert_near
+from tests.core.transforms.references import T, X
 
 from xpgrad import FunctionNode, Variable, primitive, using_config
 from xpgrad import array_api as xp
@@ -19,14 +20,6 @@ from xpgrad.transforms import (
     stop_gradient,
     vmap,
 )
-
-X, T = np.array([0.3, 0.7]), np.array([1.0, -2.0])
-
-
-@pytest.fixture
-def point(device):
-    """A point and a direction."""
-    return array(device, X, "float64"), array(device, T, "float64")
 
 
 def with_gradient(factor):

@@ -42,8 +42,15 @@ def test_a_backward_computation_within_continues_outside():
 
 def test_results_are_connected_only_where_a_graph_is_recorded():
     w = Variable(np.asarray([1.0, 2.0]))
+
+    def within(x):
+        with no_backprop_mode():
+            return x * w
+
+    assert not vmap(within)(Variable(X)).requires_grad
     with no_backprop_mode():
         assert type(vmap(lambda x: x * w)(X)) is np.ndarray
+        assert not vmap(lambda x: x * w)(Variable(X)).requires_grad
     assert vmap(lambda x: x * w)(X).creator_node.label == "vmap"
     assert type(vmap(lambda x: x * w.array)(X)) is np.ndarray
 
