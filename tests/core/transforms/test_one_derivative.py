@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from tests.building import array
 
-import xpgrad
 from xpgrad import FunctionNode, random
 from xpgrad import array_api as xp
 from xpgrad import functions as F
@@ -26,13 +25,9 @@ from xpgrad.transforms import (
 )  # fmt: skip
 from xpgrad_conformance.table.one_derivative import disagreements
 
+# Devices of two libraries: solvers take many steps.
+pytestmark = pytest.mark.parametrize("device", ["@numpy", "native:0"], indirect=True)
 linalg = xp.linalg
-
-
-@pytest.fixture(params=["@numpy", "native:0"])
-def device(request: Any) -> xpgrad.Device:
-    """Devices of two libraries: solvers take many steps."""
-    return xpgrad.get_device(request.param)
 
 
 def weighted(y: Any, like: Any) -> Any:

@@ -24,7 +24,7 @@ REFUSED: dict[str, tuple[str, ...]] = {
         *("nonzero", "unique_all", "unique_counts", "unique_inverse", "unique_values", "nunique"),
         *("union1d", "setdiff1d", "bincount", "bincount-weights", "repeat-counts"),
         *("getitem-mask", "getitem-condition", "apply_where", "apply_where-fill"),
-    ),
+    )
 }
 """The cases that cannot be batched, with the reasons, and raise. All remaining cases must be equal."""
 SEEDED = (

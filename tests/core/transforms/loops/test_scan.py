@@ -17,6 +17,7 @@ from xpgrad.errors import GraphError, ShapeError, StructureError
 from xpgrad.function_hooks import TimerHook
 from xpgrad.testing.arrays import on_host
 from xpgrad.transforms import checkpoint, grad, hessian, hvp, jvp, scan, value_and_grad, vmap
+from xpgrad.transforms.trees import flatten, map_leaves
 
 STEPS = 11
 KEPT: tuple[Any, ...] = (None, 1, 2, 3, 50, "all")
@@ -24,11 +25,12 @@ KEPT: tuple[Any, ...] = (None, 1, 2, 3, 50, "all")
 
 def plain(f: Any, carry: Any, xs: Any, length: int | None = None, *, reverse: bool = False, **_: Any) -> Any:
     """Return the result of `scan`, from the loop in its documentation."""
-    n = xs.shape[0] if length is None else length
+    n = length or flatten(xs)[0][0].shape[0]
     ys = [None] * n
     for i in reversed(range(n)) if reverse else range(n):
-        carry, ys[i] = f(carry, None if xs is None else xs[i, ...])
-    return carry, None if ys[0] is None else xp.stack(ys)
+        carry, ys[i] = f(carry, map_leaves(lambda x, i=i: x[i, ...], xs))
+    leaves = zip(*(flatten(y)[0] for y in ys), strict=True)
+    return carry, flatten(ys[0])[1].build(xp.stack(list(each)) for each in leaves)
 
 
 @pytest.fixture
@@ -91,15 +93,9 @@ def test_trees_of_carries_inputs_and_outputs(device: Any) -> None:
     assert values(carry["count"]) == 15
     assert values(ys[1]["n"]) == [0, 2, 4, 6, 8, 10]
     assert ys[1]["none"] is None
-    expected, row = start, []
-    for i in range(6):
-        expected, y = f(expected, {name: Variable(x.array[i, ...]) if name == "n" else x[i, ...] for name, x in (
-            ("u", xs["u"]), ("n", Variable(xs["n"])))})  # fmt: skip
-        row.append(y[0])
-    total = lambda c, y: xp.sum(c["pair"][0] * c["pair"][1]) + xp.sum(y**2)  # noqa: E731
-    found = xpgrad.grad([total(carry, ys[0])], [a, b, xs["u"]])
-    known = xpgrad.grad([total(expected, xp.stack(row))], [a, b, xs["u"]])
-    assert_same(found, known)
+    total = lambda c, y: xp.sum(c["pair"][0] * c["pair"][1]) + xp.sum(y[0] ** 2)  # noqa: E731
+    results = (carry, ys), plain(f, start, map_leaves(xpgrad.as_variable, xs))
+    assert_same(*(xpgrad.grad([total(*each)], [a, b, xs["u"]]) for each in results))
 
 
 def test_a_loop_of_no_steps(leaves: Any) -> None:
@@ -339,19 +335,10 @@ def test_memory_is_bounded_by_a_few_steps() -> None:
         tracemalloc.stop()
         return found
 
-    def by_hand() -> Any:
-        c = Variable(np.zeros(32))
-        for x in xs:
-            c, _ = step(c, x)
-        return c
-
     with xpgrad.using_config("detect_mutation", False):
-        plain_peak = peak(by_hand)
-        for checkpoints, limit in ((None, 0.1), (10, 0.1)):
-            assert (
-                peak(lambda k=checkpoints: scan(step, Variable(np.zeros(32)), xs, checkpoints=k)[0])
-                < limit * plain_peak
-            )
+        limit = 0.1 * peak(lambda: plain(step, Variable(np.zeros(32)), xs)[0])
+        for checkpoints in (None, 10):
+            assert peak(lambda k=checkpoints: scan(step, Variable(np.zeros(32)), xs, checkpoints=k)[0]) < limit
 
 
 @pytest.mark.parametrize("checkpoints", [None, 2])

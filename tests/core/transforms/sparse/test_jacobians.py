@@ -30,39 +30,15 @@ def pentadiagonal(x):
     return x**3 + padded[:-4] * x - padded[4:] ** 2 + padded[1:-3] * padded[3:-1]
 
 
-def arrow(x):
-    return xp.concat([xp.sum(x**2)[None], x[1:] * x[0]])
-
-
-def dense_row(x):
-    return xp.concat([x**2, xp.sum(xp.sin(x))[None]])
-
-
-def dense_column(x):
-    return x[:-1] * x[-1] + x[:-1] ** 2
-
-
-def scattered(x):
-    return xp.sin(xp.matmul(array(x.device, SCATTERED, "float64"), x))
-
-
-def zero_rows_and_columns(x):
-    return xp.stack([0 * x[0], x[2] * x[3], 0 * x[0], x[3] ** 2])
-
-
-def nothing(x):
-    return 0 * x
-
-
 CASES = {
     "tridiagonal": (tridiagonal, "reverse", 3),
     "pentadiagonal": (pentadiagonal, "reverse", 5),
-    "arrow": (arrow, "reverse", 8),
-    "dense row": (dense_row, "reverse", 2),
-    "dense column": (dense_column, "forward", 2),
-    "scattered": (scattered, None, None),
-    "zero rows and columns": (zero_rows_and_columns, "reverse", 2),
-    "nothing": (nothing, "reverse", 0),
+    "arrow": (lambda x: xp.concat([xp.sum(x**2)[None], x[1:] * x[0]]), "reverse", 8),
+    "dense row": (lambda x: xp.concat([x**2, xp.sum(xp.sin(x))[None]]), "reverse", 2),
+    "dense column": (lambda x: x[:-1] * x[-1] + x[:-1] ** 2, "forward", 2),
+    "scattered": (lambda x: xp.sin(xp.matmul(array(x.device, SCATTERED, "float64"), x)), None, None),
+    "zero rows and columns": (lambda x: xp.stack([0 * x[0], x[2] * x[3], 0 * x[0], x[3] ** 2]), "reverse", 2),
+    "nothing": (lambda x: 0 * x, "reverse", 0),
 }
 
 

@@ -12,6 +12,8 @@ from xpgrad import array_api as xp
 from xpgrad.errors import BatchError
 from xpgrad.transforms import vmap
 
+pytestmark = pytest.mark.parametrize("device", ["@numpy", "@strict:cpu"], indirect=True)
+
 REFUSED = {
     "nonzero": (lambda x: xp.nonzero(x), "nonzero has a result of another length .*xp.count_nonzero"),
     "unique_values": (lambda x: xp.unique_values(x), "unique values are of another number .*sort them"),
@@ -31,11 +33,6 @@ REFUSED = {
     "raw list": (lambda x: Variable(x.array.__array_namespace__().asarray([x.array[0], x.array[1]])), "xp.stack"),
     "writing": (lambda x: Variable(x.array.__setitem__(0, 1.0)), "elements of its Variable.*xp.where"),
 }
-
-
-@pytest.fixture(params=("@numpy", "@strict:cpu"))
-def device(request):
-    return xpgrad.get_device(request.param)
 
 
 @pytest.mark.parametrize("name", REFUSED)
