@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+import xpgrad
 from xpgrad import Variable, transforms
 from xpgrad import array_api as xp
 from xpgrad.testing.arrays import like
@@ -36,6 +37,14 @@ def looped(f: Callable[..., Any], in_axes: Axes = 0, out_axes: int = 0, **option
         return structure.build([xp.stack(list(ys), axis=out_axes) for ys in zip(*leaves, strict=True)])
 
     return each
+
+
+def orders(number: Callable[[Any], Variable], run: Callable[[], Any], leaves: Sequence[Variable]) -> list[Any]:
+    """Return a number of the results of `run`, its gradients, and the gradients of the sum of their squares."""
+    y = number(run())
+    recorded = xpgrad.grad([number(run())], leaves, enable_double_backprop=True)
+    squares = sum((xp.sum(g * g) for g in recorded if g is not None), start=0.0 * y)
+    return [y, *xpgrad.grad([y], leaves), *recorded, *xpgrad.grad([squares], leaves)]
 
 
 def member(x: Variable, axis: int | None, i: int) -> Variable:

@@ -127,12 +127,6 @@ def test_equal_times_have_equal_solutions_each_with_its_gradient(adjoint):
     assert_near([gt[1:], gt[0]], [slopes[1:], -np.sum(slopes[1:])], rtol=1e-6)
 
 
-def test_a_batch_has_the_steps_of_its_worst_member():
-    rates = np.asarray([0.5, 20.0])
-    found = vmap(lambda k: odeint(lambda y, t: -k * y, np.asarray(1.0), [0.0, 0.5, 0.5]))(rates)
-    np.testing.assert_allclose(found, np.exp(-rates[:, None] * [0.0, 0.5, 0.5]), rtol=1e-6, atol=1e-8)
-
-
 @pytest.mark.parametrize("adjoint", ["discrete", "continuous"])
 def test_members_of_a_batch_may_have_times_of_their_own(adjoint):
     def total(t, k):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.building import array, assert_near, values, variable
+from tests.core.transforms.references import orders as orders_of
 
 import xpgrad
 import xpgrad.functions as F
@@ -45,16 +46,7 @@ def loss_of(found: Any) -> Variable:
     return xp.sum(carry**2) + (0 if ys is None else xp.sum(xp.sin(ys) * ys))
 
 
-def orders(run: Any, leaves: list[Variable]) -> list[Any]:
-    """Return value, gradients and gradients of their norm."""
-    y = loss_of(run())
-    first = xpgrad.grad([y], leaves)
-    recorded = xpgrad.grad([loss_of(run())], leaves, enable_double_backprop=True)
-    norm = sum(xp.sum(g * g) for g in recorded if g is not None)
-    second = xpgrad.grad([norm], leaves)
-    return [y, *first, *recorded, *second]
-
-
+orders = partial(orders_of, loss_of)
 assert_same = partial(assert_near, rtol=1e-10, atol=1e-12)
 
 

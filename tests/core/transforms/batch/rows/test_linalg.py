@@ -1,4 +1,4 @@
-"""Linear algebra of batches, against a loop over the members."""
+"""Linear algebra and products of batches, against a loop over the members."""
 
 from typing import Any
 
@@ -8,6 +8,7 @@ from tests.core.transforms.batch.rows.members import Case, check, made
 
 import xpgrad
 from xpgrad import array_api as xp
+from xpgrad import functions as F
 from xpgrad.errors import BatchError, ShapeError
 from xpgrad.testing.arrays import on_host, placed
 from xpgrad.transforms import grad, vmap
@@ -67,15 +68,54 @@ CASES = [
 OTHER_DTYPES = [each for each in CASES if each.name in ("det", "inv", "solve", "qr", "svdvals", "vector_norm")]
 
 
-@pytest.mark.parametrize("case", CASES, ids=repr)
+def of_shapes(name: str, function: Any, *rows: Any) -> list[Case]:
+    """Return a case for each row of shapes."""
+    return [Case(name, function, *(f"f8 {shape}" for shape in row), raw=False, order=2) for row in rows]
+
+
+def by_options(name: str, function: Any, rows: Any) -> list[Case]:
+    """Return a case for each row: an option of the function, and shapes."""
+    return [
+        Case(f"{name} {option}", lambda xp, *xs, option=option: function(*xs, option), *(f"f8 {s}" for s in shapes),
+             raw=False, order=2)
+        for option, *shapes in rows
+    ]  # fmt: skip
+
+
+MATMUL = of_shapes(
+    "matmul", lambda xp, a, b: xp.matmul(a, b),
+    ("4", "4"), ("3 4", "4"), ("4", "4 2"), ("3 4", "4 2"), ("2 3 4", "4"), ("4", "2 4 3"), ("2 3 4", "4 5"),
+    ("3 4", "2 4 5"), ("2 3 4", "2 4 5"), ("2 1 3 4", "5 4 2"), ("1 4", "4 1"),
+)  # fmt: skip
+VECDOT = by_options("vecdot", lambda a, b, axis: xp.vecdot(a, b, axis=axis), [
+    (-1, "3 4", "3 4"), (-1, "4", "3 4"), (-2, "2 3 4", "3 1"),
+])  # fmt: skip
+OTHERS = [
+    *by_options("tensordot", lambda a, b, axes: xp.tensordot(a, b, axes=axes), [
+        (1, "3 4", "4 2"), (2, "3 4", "3 4"), (0, "3 4", "2"), (((2, 0), (0, 2)), "2 3 4", "4 5 2"),
+        (((-2,), (-2,)), "2 3 4", "3 5"), (1, "3", "3"),
+    ]),
+    *by_options("einsum", lambda a, b, equation: xpgrad.ops.einsum(equation, a, b), [
+        ("ij,jk->ik", "3 4", "4 2"), ("ij,ij->i", "3 4", "3 4"), ("i,j->ij", "3", "4"), ("ii,i->", "3 3", "3"),
+        ("...i,ij->...j", "2 5 3", "3 4"), ("bij,bjk->bki", "2 3 4", "2 4 5"),
+    ]),
+    *of_shapes("outer", lambda xp, a, b: xp.linalg.outer(a, b), ("3", "4")),
+    *by_options("cross", lambda a, b, axis: xp.linalg.cross(a, b, axis=axis), [(-1, "3", "4 3"), (-2, "3 2", "4 3 2")]),
+    *of_shapes("linear", lambda xp, *xs: F.linear(*xs), ("5 4", "3 4", "3"), ("5 4", "3 4"), ("1 4", "3 4", "3")),
+    *of_shapes("few rows and many", lambda xp, x, W: xp.tanh(xp.tanh(x @ W) @ W), ("2 3", "3 3"), ("40 3", "3 3")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", [*CASES, *MATMUL, *VECDOT, *OTHERS], ids=repr)
 def test_gradients_agree_with_members(case: Case, device: xpgrad.Device) -> None:
-    check(case, device, rtol=1e-7)
+    check(case, device, rtol=1e-7 if case in CASES else 1e-9)
 
 
-@pytest.mark.parametrize("case", OTHER_DTYPES, ids=repr)
+@pytest.mark.parametrize("case", [*OTHER_DTYPES, *MATMUL, *VECDOT], ids=repr)
 def test_complex_matrices_and_single_precision(case: Case, device: xpgrad.Device) -> None:
-    check(case, device, dtype="complex128", order=1, rtol=1e-7)
-    check(case, device, dtype="float32", order=1, rtol=2e-3)
+    wide, narrow = (1e-7, 2e-3) if case in CASES else (1e-9, 1e-4)
+    check(case, device, dtype="complex128", order=1, rtol=wide)
+    check(case, device, dtype="float32", order=1, rtol=narrow)
 
 
 def test_the_rank_of_each_member(device: xpgrad.Device) -> None:
@@ -101,6 +141,8 @@ def test_a_stack_of_vectors_is_no_matrix(device: xpgrad.Device) -> None:
         (linalg.det, r"det: expected square matrices, .* got shape \(3,\)"),
         (linalg.diagonal, r"got .*\(3,\)"),
         (lambda x: linalg.solve(x, x), r"solve: expected square matrices, .*got shape \(3,\)"),
+        (lambda x: xp.matmul(x[0], x[0]), "matmul: a has no axes"),
+        (lambda x: linalg.outer(x[0], x[0]), r"outer: expected two vectors, got shapes \(\) and \(\)"),
     ):
         with pytest.raises(ShapeError, match=text):
             vmap(function)(x)
