@@ -241,8 +241,7 @@ def test_extracted_numbers_are_allowed_with_another_dependency(f):
 def test_a_result_that_a_mask_selects_has_the_zeros_of_a_constant():
     x = np.asarray(START)
     for f in (lambda x: xp.mean(xp.astype(x > 2, xp.float64)), lambda x: xp.sum(xp.where(x > 2, xp.ones_like(x), 2.0))):
-        assert values(grad(f)(x)) == [0.0, 0.0]
-        assert values(jvp(f, (x,), (x,))[1]) == 0.0
+        assert (values(grad(f)(x)), values(jvp(f, (x,), (x,))[1])) == ([0.0, 0.0], 0.0)
 
 
 KINKED = {

@@ -28,8 +28,7 @@ def test_jvp(device, primals):
 def test_jvp_of_what_does_not_matter_is_zero(device):
     x = array(device, [1.0, 2.0])
     out, tangent, aux = jvp(lambda x, n: (xp.ones_like(x), n), (x, 2.0), (x, 0.0), has_aux=True)
-    assert values(out) == [1.0, 1.0]
-    assert values(tangent) == [0.0, 0.0]
+    assert (values(out), values(tangent)) == ([1.0, 1.0], [0.0, 0.0])
     assert aux == 2.0
 
 
@@ -92,10 +91,7 @@ SAME = {
     "checkpoint": checkpoint(lambda x: xp.sin(x) * x),
     "compiled": xpgrad.compile(lambda x: xp.sin(x) * x),
     "raw": lambda x: xp.asarray(stop_gradient(x)) * x,
-    "softmax": lambda x: F.softmax(xp.reshape(x, (1, 2))),
     "gradient within": lambda x: grad(lambda y: xp.sum(y**3 * x))(x),
-    "several": lambda x: xp.unstack(xp.stack([x, x * x]))[1],
-    "decomposition": lambda x: xp.linalg.eigvalsh(xp.linalg.outer(x, x)),
     "column times row": lambda x: xp.sin(x)[:, None] * xp.exp(x),
     "row times columns": lambda x: xp.tanh(x)[None, :] * xp.stack([xp.exp(x), x])[:, :, None],
 }
@@ -208,8 +204,7 @@ def test_a_cut_of_the_graph_raises_in_forward_mode_and_applies_in_reverse_mode(d
     for function in (f, vmap(f)):
         with pytest.raises(GradientError, match="jvp: unchain cannot cut the graph of float32"):
             jvp(function, (xp.stack([x, x]),), (xp.stack([x, x]),))
-    assert values(grad(f)(x)) == [5.0, 5.0]
-    assert values(hessian(f)(x)) == [[0.0, 0.0], [0.0, 0.0]]
+    assert (values(grad(f)(x)), values(hessian(f)(x))) == ([5.0, 5.0], [[0.0, 0.0], [0.0, 0.0]])
 
 
 def test_an_array_among_the_parameters_may_be_an_argument(device):

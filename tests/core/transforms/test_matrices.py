@@ -38,9 +38,7 @@ def test_trees_of_outputs_and_arguments(device, mode):
     (dya, dyb), (dza, dzb) = found["y"], found["z"][0]
     assert values(dya["a"]) == [[5.0, 0.0], [0.0, 5.0]]
     assert dya["n"] is None
-    assert values(dyb) == [1.0, 2.0]
-    assert values(dza["a"]) == [0.0, 0.0]
-    assert values(dzb) == 10.0
+    assert (values(dyb), values(dza["a"]), values(dzb)) == ([1.0, 2.0], [0.0, 0.0], 10.0)
 
 
 def test_the_modes_have_names(device):

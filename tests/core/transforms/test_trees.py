@@ -40,23 +40,15 @@ def test_leaves_come_in_order_and_go_back():
     assert list(built["c"].items()) == [("z", 60), ("y", [])]
     assert built["d"].x == 70
     assert TREE["d"].x == 7
+    assert sorted(leaves_in(TREE)) == leaves
 
 
-def test_leaves_in_a_tree():
-    assert sorted(leaves_in(TREE)) == [1, 2, 3, 4, 5, 6, 7]
-
-
-def test_a_leaf_is_a_tree():
-    leaves, structure = flatten(3)
-    assert leaves == [3]
-    assert structure.build([4]) == 4
-    assert list(structure.paths()) == [()]
-
-
-def test_tree_none_has_no_leaves():
-    leaves, structure = flatten(None)
-    assert leaves == []
-    assert structure.build([]) is None
+@pytest.mark.parametrize(("tree", "leaves"), [(3, [3]), (None, [])])
+def test_a_leaf_and_none_are_trees(tree, leaves):
+    found, structure = flatten(tree)
+    assert found == leaves
+    assert structure.build(leaves) == tree
+    assert list(structure.paths()) == [()] * len(leaves)
 
 
 def test_a_defaultdict_keeps_its_factory():

@@ -82,8 +82,7 @@ def test_trees_of_carries_inputs_and_outputs(device: Any) -> None:
 
     start = {"count": Variable(array(device, 0, "int64")), "pair": (a, b)}
     carry, ys = scan(f, start, xs)
-    assert values(carry["count"]) == 15
-    assert values(ys[1]["n"]) == [0, 2, 4, 6, 8, 10]
+    assert (values(carry["count"]), values(ys[1]["n"])) == (15, [0, 2, 4, 6, 8, 10])
     assert ys[1]["none"] is None
     total = lambda c, y: xp.sum(c["pair"][0] * c["pair"][1]) + xp.sum(y[0] ** 2)  # noqa: E731
     results = (carry, ys), plain(f, start, map_leaves(xpgrad.as_variable, xs))

@@ -32,7 +32,7 @@ class Case:
     order : int
         The highest order of the gradients that are compared.
     batched : sequence of sequences of bool
-        The batched arrays; by default all combinations.
+        The batched arrays; by default each one, all but one, and all.
     """
 
     def __init__(
@@ -40,7 +40,9 @@ class Case:
         batched: Sequence[Sequence[bool]] | None = None,
     ) -> None:  # fmt: skip
         self.name, self.function, self.arrays, self.raw, self.order = name, function, arrays, raw, order
-        several = [flags for flags in itertools.product((True, False), repeat=len(arrays)) if any(flags)]
+        count = len(arrays)
+        every = itertools.product((True, False), repeat=count)
+        several = [flags for flags in every if any(flags) and sum(flags) in (1, count - 1, count)]
         self.batched = several if batched is None else batched
 
     def __repr__(self) -> str:
