@@ -147,35 +147,21 @@ def test_gradient_has_the_name_of_the_function():
 @pytest.mark.parametrize(
     ("f", "x", "error", "text"),
     [
-        (lambda x: x, [1.0, 2.0], GradientError, r"grad: the function must return one number, got shape \(2,\)"),
-        (
-            lambda x: x * 1j,
-            1.0,
-            DtypeError,
-            "grad: the function must return a real number, .* or pass holomorphic=True",
-        ),
-        (lambda x: (x, x), 1.0, TypeError, "grad: the function must return one number, got tuple; .*has_aux"),
-        (lambda x: None, 1.0, TypeError, "got NoneType"),
-        (lambda x: "text", 1.0, UnknownArray, "grad: what the function returned: expected an array"),
+        (lambda x: x, [1.0, 2.0], GradientError, r"the function must return one number, got shape \(2,\)"),
+        (lambda x: x * 1j, [], DtypeError, "the function must return a real number, .* or pass holomorphic=True"),
+        (lambda x: (x, x), [], TypeError, "the function must return one number, got tuple; .*has_aux"),
+        (lambda x: None, [], TypeError, ".*got NoneType"),
+        (lambda x: "text", [], UnknownArray, "what the function returned: expected an array"),
+        (xp.sum, 3, DtypeError, "argument 0: integers and booleans have no gradient, got int64"),
+        (xp.sum, "text", UnknownArray, "argument 0: expected an array"),
+        (xp.sum, {"a": [1.0, "text"]}, UnknownArray, r"argument 0 at \['a'\]\[1\]: expected an array"),
+        (xp.sum, Variable(), UnknownArray, "argument 0: the Variable is uninitialised"),
     ],
 )
-def test_result_that_is_not_one_real_number_raises(device, f, x, error, text):
-    with pytest.raises(error, match=text):
-        grad(f)(array(device, x, "float64"))
-
-
-@pytest.mark.parametrize(
-    ("x", "error", "text"),
-    [
-        (3, DtypeError, "argument 0: integers and booleans have no gradient, got int64"),
-        ("text", UnknownArray, "argument 0: expected an array"),
-        ({"a": [1.0, "text"]}, UnknownArray, r"argument 0 at \['a'\]\[1\]: expected an array"),
-        (Variable(), UnknownArray, "argument 0: the Variable is uninitialised"),
-    ],
-)
-def test_arguments_without_a_gradient_raise(x, error, text):
+def test_wrong_results_and_arguments_are_named(device, f, x, error, text):
+    given = array(device, x or 1.0, "float64") if isinstance(x, list) else x
     with pytest.raises(error, match=f"grad: {text}"):
-        grad(lambda x: x)(x)
+        grad(f)(given)
 
 
 def test_wrong_calls_raise():
