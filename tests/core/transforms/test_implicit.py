@@ -102,14 +102,6 @@ def test_orders_of_a_linear_solve(device):
     assert_near(orders(solved), orders(cramer), rtol=1e-9)
 
 
-def test_a_symmetric_map_needs_one_solver(device):
-    a, b = variable(device, [[3.0, 1.0], [1.0, 2.0]], "float64"), variable(device, [1.0, 2.0], "float64")
-    x = custom_linear_solve(lambda x: xp.matmul(a, x), b, dense, symmetric=True)
-    xp.sum(x).backward()
-    expected = np.linalg.solve(on_host(a), np.ones(2))
-    assert_near([b.grad, a.grad], [expected, -np.outer(expected, on_host(x))])
-
-
 def test_complex_maps_are_solved_by_the_adjoint(device):
     a = array(device, [[3.0 + 1j, 1.0], [0.5j, 2.0]], "complex128")
     b = array(device, [1.0, 2.0j], "complex128")

@@ -28,20 +28,10 @@ ONCE = [("@numpy", case) for case in half_of(DIFFERENTIABLE)] + [
 ]
 CONSTANT = {"allow_constant": True}
 WITH_GRADIENTS = (
-    "F.average",
-    "F.convolution",
-    "F.decorrelated_batch_normalization",
-    "F.im2col",
-    "F.layer_normalization",
-    "F.log_softmax",
-    "F.max_pooling",
-    "F.softmax",
-    "F.unpooling",
-    "F.upsampling",
-    "linalg.diagonal",
-    "linalg.qr",
+    "F.average", "F.convolution", "F.decorrelated_batch_normalization", "F.im2col", "F.layer_normalization",
+    "F.log_softmax", "F.max_pooling", "F.softmax", "F.unpooling", "F.upsampling", "linalg.diagonal", "linalg.qr",
     "where",
-)
+)  # fmt: skip
 """Cases whose gradients call linear functions that no other case calls."""
 
 

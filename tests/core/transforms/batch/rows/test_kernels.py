@@ -90,15 +90,6 @@ def test_each_member_draws_separate_numbers_in_the_order_of_a_loop(device):
     assert values(got) == [values(Variable(random.normal((2,), device=device)) + 0 * x[0]) for _ in range(3)]
 
 
-def test_members_draw_the_same_numbers_on_request(device):
-    got = on_host(vmap(lambda x: x + Variable(random.uniform((2,), device=device)), randomness="same")(
-        array(device, np.zeros(4))
-    ))  # fmt: skip
-    assert got.shape == (4, 2)
-    assert (got == got[0]).all()
-    assert got[0, 0] != got[0, 1]
-
-
 def test_chunks_draw_the_same_numbers_on_request(device):
     f = vmap(lambda x: x + Variable(random.uniform((), device=device)), randomness="same", chunk_size=2)
     random.seed(0)
