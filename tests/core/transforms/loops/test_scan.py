@@ -121,11 +121,9 @@ def test_a_carry_that_depends_on_a_parameter_only_later(device: Any) -> None:
     def f(carry: Any, x: Any) -> Any:
         return (carry[1] + 0, carry[1] * w), carry[0] * 2
 
-    run = lambda loop: loop(f, start, None, 9)  # noqa: E731
     total = lambda found: xp.sum(found[0][0] * found[0][1]) + xp.sum(found[1] ** 2)  # noqa: E731
-    a, b = (xpgrad.grad([total(run(loop))], [w])[0] for loop in (scan, lambda f, c, xs, n: plain(
-        f, tuple(map(Variable, c)), xs, n)))  # fmt: skip
-    assert_same(a, b)
+    results = scan(f, start, None, 9), plain(f, tuple(map(Variable, start)), None, 9)
+    assert_same(*(xpgrad.grad([total(each)], [w]) for each in results))
 
 
 @pytest.mark.parametrize("checkpoints", [None, 1, 3])
