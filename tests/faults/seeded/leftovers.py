@@ -5,6 +5,7 @@ import sys
 import threading
 import time
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,17 @@ from tests.faults.fault import fault, giving_kernel, giving_method, misreading, 
 from tests.faults.testbed import Testbed, change, staged
 
 from xpgrad import Device
+
+
+def _compute_late(bed: Testbed, out: Any, compute: Callable[[], Any]) -> None:
+    """Compute `out` again when the host waits, unless it was written to in between."""
+    before = out.copy()
+
+    def finish() -> None:
+        if np.array_equal(out, before, equal_nan=out.dtype.kind in "fc"):
+            out[...] = compute()
+
+    bed.library.unfinished.append(finish)
 
 
 @fault(families="S", operations=("linalg.det",))
@@ -47,13 +59,7 @@ def abs_reads_when_waited_for(bed: Testbed) -> None:
     def absolute(x: Any, /) -> Any:
         made = bed.library.call(np.abs, x)
         if made.dtype.kind == "f" and isinstance(made.inner, np.ndarray) and made.inner.flags.writeable:
-            before = made.inner.copy()
-
-            def finish() -> None:
-                if np.array_equal(made.inner, before, equal_nan=True):
-                    made.inner[...] = np.abs(x.inner)
-
-            bed.library.unfinished.append(finish)
+            _compute_late(bed, made.inner, lambda: np.abs(x.inner))
         return made
 
     bed.library.names["abs"] = absolute
@@ -82,13 +88,7 @@ def flush_to_zero_after_qr(bed: Testbed) -> None:
 @replacing("tanh", "tanh of a lazy library reads its input when the host waits", "Y", lazy=True, of_bed=True)
 def tanh_reads_late(bed: Testbed, right: Any, x: Any, /) -> Any:
     out = np.asarray(right(x))
-    before = out.copy()
-
-    def finish() -> None:
-        if np.array_equal(out, before, equal_nan=True):
-            out[...] = right(x)
-
-    bed.library.unfinished.append(finish)
+    _compute_late(bed, out, lambda: right(x))
     return out
 
 
@@ -116,13 +116,7 @@ def large_upload_is_late(bed: Testbed, array: Any, device: Any) -> Any:
     inner = np.array(array)
     made = bed.library.array(inner, device.handle)
     if array.nbytes >= 2**16:
-        before = inner.copy()
-
-        def finish() -> None:
-            if np.array_equal(inner, before, equal_nan=inner.dtype.kind in "fc"):
-                inner[...] = array
-
-        bed.library.unfinished.append(finish)
+        _compute_late(bed, inner, lambda: array)
     return made
 
 
