@@ -18,7 +18,7 @@ MAX_LINES = {
     "xpgrad_c/": 3_248,
     "xpgrad_fusion/": 905,
     "xpgrad/transforms/trace/executors/": 167,
-    "xpgrad/transforms/trace/": 7_453,
+    "xpgrad/transforms/trace/": 7_451,
     "xpgrad/transforms/batch/": 2_292,
     "xpgrad/transforms/dual/": 1_264,
     "xpgrad/transforms/loops/": 2_221,
@@ -43,7 +43,7 @@ MAX_LINES = {
     "xpgrad/scipy/stats/": 454,
     "xpgrad/scipy/": 1_267,
     "xpgrad/programs/": 450,
-    "xpgrad/": 33_538,
+    "xpgrad/": 33_540,
 }
 """Blank ones are not counted; the first folder that fits counts. The chapters of SciPy have at most 6,000 together."""
 

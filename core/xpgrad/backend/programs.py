@@ -46,17 +46,13 @@ class Programs:
         return name in WRITERS and any(hasattr(kind, "__array_function__") for kind in self.backend.array_types)
 
     def replacement(self, name: str, rule: Kernel | None) -> Kernel | None:
-        """Return the kernel that programs call in place of a default body or of a rule, or None; by default eager's.
-
-        Two traces of a function must contain the same calls: a kernel that declines until it is compiled needs another.
-        """
+        """Return the kernel that programs call for a default body or rule, or None: always the same one."""
         return self.backend.xp.find(name)
 
     def writer(self, function: Callable[..., Any]) -> Callable[..., Any] | None:
         """Return a variant of an elementwise function that accepts ``out=``, an array for its result, or None.
 
-        That array has the result's shape and dtype, and may be one of the arguments. The result has the same bits in
-        every memory location.
+        That array has the result's shape and dtype, and may be an argument. The bits are the same at every address.
         """
         return None
 

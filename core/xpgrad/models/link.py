@@ -141,10 +141,9 @@ class Link(Resident):
 
     def count_params(self) -> int:
         """Return the number of elements of all parameters; uninitialised parameters give a warning and do not count."""
-        waiting = [path for path, parameter in self.namedparams() if parameter._array is None]
-        if waiting:
-            names = ", ".join(waiting)
-            warnings.warn(f"count_params: parameters are uninitialised, and do not count: {names}", stacklevel=2)
+        if waiting := [path for path, parameter in self.namedparams() if parameter._array is None]:
+            text = f"count_params: parameters are uninitialised, and do not count: {', '.join(waiting)}"
+            warnings.warn(text, stacklevel=2)
         return sum(parameter.size for parameter in self.params(include_uninit=False))
 
     @property

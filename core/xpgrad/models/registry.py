@@ -104,16 +104,12 @@ class Registry:
                 f"link.{name}.array, or delete the attribute first"
             )
 
-    def _has(self, value: Any) -> bool:
-        return any(self.__dict__[name] is value for name in self._params) or any(
-            child is value or child._has(value) for _, child in self._named_children()
-        )
-
     def _check_registered(self, name: str, value: Any, level: int = 3) -> None:
         """Warn if a parameter or link is not part of this link, under any name."""
         if not self._link_ready:
             raise self._not_initialized()
-        if not self._has(value):
+        link: Any = self
+        if not any(value is each for each in (*link.params(), *link.links())):
             warnings.warn(
                 f"{type(self).__name__}.{name}: a {type(value).__name__} assigned outside of init_scope() belongs to "
                 "no model: optimizers and serializers do not see it. Assign it within `with self.init_scope():`, or "
@@ -144,9 +140,8 @@ class Registry:
         initializer : as `Parameter` takes it
         """
         self._check_new(name, "parameter")
-        parameter = Parameter(NaN(dtype) if initializer is None else initializer, shape)
         with self.init_scope():
-            setattr(self, name, parameter)
+            setattr(self, name, Parameter(NaN(dtype) if initializer is None else initializer, shape))
 
     def add_persistent(self, name: str, value: Any) -> None:
         """Register a value that is saved and moved with the parameters: an array, a Variable, a number or a string."""

@@ -53,8 +53,7 @@ class TraceBackend(TransformedBackend):
     def replacement(self, name: str) -> Kernel | None:
         """Return the base's replacement of a kernel in programs, recorded, or None."""
         declaration = table.declared[name]
-        rule = None if declaration.rule is None else self.base.xp.reference(declaration)
-        found = programs_of(self.base).replacement(name, rule)
+        found = programs_of(self.base).replacement(name, declaration.rule and self.base.xp.reference(declaration))
         return None if found is None else self.recorded(name, self.base.follow(found))
 
     def declared_kernel(self, declaration: Declaration, body: Kernel | None) -> Kernel:
