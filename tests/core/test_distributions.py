@@ -18,7 +18,7 @@ MAX_LINES = {
     "xpgrad_c/": 3_248,
     "xpgrad_fusion/": 905,
     "xpgrad/transforms/trace/executors/": 167,
-    "xpgrad/transforms/trace/": 7_451,
+    "xpgrad/transforms/trace/": 7_454,
     "xpgrad/transforms/batch/": 2_292,
     "xpgrad/transforms/dual/": 1_264,
     "xpgrad/transforms/loops/": 2_221,

@@ -188,9 +188,9 @@ class NumPyPrograms(Programs):
             return True
         return is_fresh(function)
 
-    def replacement(self, name: str, rule: Kernel | None) -> Kernel | None:
+    def traced_kernel(self, name: str, rule: Kernel | None) -> Kernel | None:
         """Return eager's kernel; for one that exists only in C it or the rule, or None where the rule is better."""
-        found = super().replacement(name, rule)
+        found = super().traced_kernel(name, rule)
         if found is None or rule is None:
             return found
         if name.replace(".", "_") in POINTWISE or name == "normalized.together":

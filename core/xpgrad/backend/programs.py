@@ -45,7 +45,7 @@ class Programs:
         """
         return name in WRITERS and any(hasattr(kind, "__array_function__") for kind in self.backend.array_types)
 
-    def replacement(self, name: str, rule: Kernel | None) -> Kernel | None:
+    def traced_kernel(self, name: str, rule: Kernel | None) -> Kernel | None:
         """Return the kernel that programs call for a default body or rule, or None: always the same one."""
         return self.backend.xp.find(name)
 

@@ -2,7 +2,7 @@
 
 import functools
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from xpgrad.backend import random
@@ -40,6 +40,10 @@ class TraceBackend(TransformedBackend):
         self._is_writer = functools.cache(lambda name: programs_of(base).writes(name))  # looked up at each call
         leave_out(base.follow)
 
+    def overrides(self) -> Mapping[str, Kernel]:
+        """Return the base's own kernels, recorded."""
+        return {name: self.recorded(name, kernel) for name, kernel in self.base.overrides().items()}
+
     # Functions
 
     def operator(self, name: str, function: Kernel) -> Kernel:
@@ -53,7 +57,7 @@ class TraceBackend(TransformedBackend):
     def replacement(self, name: str) -> Kernel | None:
         """Return the base's replacement of a kernel in programs, recorded, or None."""
         declaration = table.declared[name]
-        found = programs_of(self.base).replacement(name, declaration.rule and self.base.xp.reference(declaration))
+        found = programs_of(self.base).traced_kernel(name, declaration.rule and self.base.xp.reference(declaration))
         return None if found is None else self.recorded(name, self.base.follow(found))
 
     def declared_kernel(self, declaration: Declaration, body: Kernel | None) -> Kernel:
