@@ -164,17 +164,14 @@ def is_elementwise(function: Kernel) -> bool:
     return own and function.__name__ in _ELEMENTWISE
 
 
-def _accepting(kernel: Kernel, rule: Kernel, *args: Any) -> Any:
-    """Return what a kernel or a rule returns, in new memory."""
-    found = kernel(*args)
-    if found is not NotImplemented:
-        return found
-
-    def own(g: Array) -> Array:
-        return g.copy() if any(isinstance(a, np.ndarray) and np.may_share_memory(g, a) for a in args) else g
-
-    found = rule(*args)
-    return tuple(map(own, found)) if isinstance(found, tuple) else own(found)
+def _accepting(kernel: Kernel, rule: Kernel, *args: Any) -> Array:
+    """Return the gradient by a kernel, or by its rule if it declines, in new memory."""
+    found: Array = kernel(*args)
+    if found is NotImplemented:
+        found = rule(*args)
+        if any(isinstance(a, np.ndarray) and np.may_share_memory(found, a) for a in args):
+            return found.copy()
+    return found
 
 
 class NumPyPrograms(Programs):
@@ -189,7 +186,7 @@ class NumPyPrograms(Programs):
         return is_fresh(function)
 
     def traced_kernel(self, name: str, rule: Kernel | None) -> Kernel | None:
-        """Return eager's kernel; for one that exists only in C it or the rule, or None where the rule is better."""
+        """Return eager's kernel; if it exists only in C, that or the rule, or None where programs fuse the rule."""
         found = super().traced_kernel(name, rule)
         if found is None or rule is None:
             return found

@@ -46,7 +46,7 @@ class Programs:
         return name in WRITERS and any(hasattr(kind, "__array_function__") for kind in self.backend.array_types)
 
     def traced_kernel(self, name: str, rule: Kernel | None) -> Kernel | None:
-        """Return the kernel that programs call for a default body or rule, or None: always the same one."""
+        """Return what programs call for a default body or rule, or None: the same before and after it is compiled."""
         return self.backend.xp.find(name)
 
     def writer(self, function: Callable[..., Any]) -> Callable[..., Any] | None:

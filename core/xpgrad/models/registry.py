@@ -104,12 +104,15 @@ class Registry:
                 f"link.{name}.array, or delete the attribute first"
             )
 
+    def _has(self, value: Any) -> bool:
+        """Return whether a parameter or link is registered here or below; not by methods, which users override."""
+        return any(vars(self)[name] is value for name in self._params) or any(
+            child is value or child._has(value) for _, child in self._named_children()
+        )
+
     def _check_registered(self, name: str, value: Any, level: int = 3) -> None:
         """Warn if a parameter or link is not part of this link, under any name."""
-        if not self._link_ready:
-            raise self._not_initialized()
-        link: Any = self
-        if not any(value is each for each in (*link.params(), *link.links())):
+        if not self._has(value):
             warnings.warn(
                 f"{type(self).__name__}.{name}: a {type(value).__name__} assigned outside of init_scope() belongs to "
                 "no model: optimizers and serializers do not see it. Assign it within `with self.init_scope():`, or "

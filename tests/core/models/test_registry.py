@@ -165,3 +165,16 @@ def test_outside_of_the_scope_there_is_a_warning(value):
     net.kept_outside = (value,)
     for registered in (*net.params(), *net.links(skipself=True)):
         net.shared = registered
+
+
+def test_a_link_outside_of_the_scope_may_serve_overridden_methods():
+    class Wrapper(Chain):
+        def __init__(self):
+            super().__init__()
+            with pytest.warns(UserWarning, match=r"Wrapper.model: a Linear assigned outside"):
+                self.model = Linear(2, 2)
+
+        def namedparams(self, include_uninit=True):
+            return self.model.namedparams(include_uninit)
+
+    assert len(list(Wrapper().params())) == 2
